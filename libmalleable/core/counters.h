@@ -38,7 +38,7 @@ enum mal_boundary_kind {
 	X(regions, PART, "", "regions that ran") \
 	X(free, PART, "", "regions of which it was proved that any team will do") \
 	X(kept, PART, "", "regions that could have any team, but for bits of results") \
-	X(own, PART, "", "ticks that the library's slow paths took") \
+	X(overhead_ticks, PART, "", "ticks that the library's slow paths took") \
 	X(lends, CHANGE, "lends", "CPUs offered in waits") \
 	X(borrows, CHANGE, "borrows", "CPUs taken when a region started") \
 	X(grants, CHANGE, "grants", "running threads of other ranks sent to the rank's CPUs") \
@@ -46,7 +46,7 @@ enum mal_boundary_kind {
 	X(moves, CHANGE, "moves", "CPUs received for good") \
 	X(evictions, EVENT, "evictions", "reclaims that found a borrower at work") \
 	X(overlap, TIME, "overlap_s", "from such a reclaim until the borrower had left") \
-	X(back, TIME, "reclaims_s", "all that reclaims took")
+	X(reclaim_ticks, TIME, "reclaims_s", "all that reclaims took")
 /* clang-format on */
 
 /* Cumulative counters of a rank; one writer, its primary thread. The hottest share a cache line. */

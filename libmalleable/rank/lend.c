@@ -242,8 +242,8 @@ static void take_back(struct mal_rank *rank)
 	}
 	rank->lend.lending = false;
 	cost = mal_ticks() - begin;
-	mal_count(&rank->slot->count.own, cost);
-	mal_count(&rank->slot->count.back, cost);
+	mal_count(&rank->slot->count.overhead_ticks, cost);
+	mal_count(&rank->slot->count.reclaim_ticks, cost);
 	cost += rank->lend.look_cost;
 	rank->lend.usual_cost =
 		rank->lend.usual_cost ? (3 * rank->lend.usual_cost + cost) / 4 : cost;
@@ -270,7 +270,7 @@ static bool look_at_others(struct mal_rank *rank, uint64_t now)
 
 	rank->lend.look_cost = mal_ticks() - now;
 	rank->lend.watched = now;
-	mal_count(&rank->slot->count.own, rank->lend.look_cost);
+	mal_count(&rank->slot->count.overhead_ticks, rank->lend.look_cost);
 	return sleep;
 }
 

@@ -73,7 +73,7 @@ static struct mal_accounts read_accounts(const struct mal_rank *rank,
 				     .others = team ? snapshot->unseen : snapshot->cpu - cpu,
 				     .barriers = count->region - rank->threads[0].busy,
 				     .mpi = count->mpi - ticks_of(rank->outside.polled_ns),
-				     .ours = count->own,
+				     .ours = count->overhead_ticks,
 				     .delay = rank->outside.last.delay,
 				     .in_calls = rank->outside.in_calls,
 				     .spun = ticks_of(rank->outside.spun_ns)};

@@ -75,7 +75,7 @@ void mal_phase_count_calls(struct mal_rank *rank)
 	uint64_t calls =
 		count->boundaries[MAL_BOUNDARY_CALL] + count->boundaries[MAL_BOUNDARY_COLLECTIVE];
 
-	mal_count(&count->own, (calls - rank->polls.calls) * rank->polls.call);
+	mal_count(&count->overhead_ticks, (calls - rank->polls.calls) * rank->polls.call);
 	rank->polls.calls = calls;
 }
 
@@ -152,7 +152,7 @@ void mal_phase_follow_plan(struct mal_rank *rank)
 	begin = mal_ticks();
 	mal_cpus_apply_plan(rank);
 	mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
-	mal_count(&rank->slot->count.own, mal_ticks() - begin);
+	mal_count(&rank->slot->count.overhead_ticks, mal_ticks() - begin);
 	mal_fpstate_restore(&saved);
 }
 
@@ -195,7 +195,7 @@ static void follow_answer(struct mal_rank *rank, uint32_t answers, uint64_t wind
 		if (mal_cpus_refresh(rank))
 			mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
 	}
-	mal_count(&rank->slot->count.own, mal_ticks() - begin);
+	mal_count(&rank->slot->count.overhead_ticks, mal_ticks() - begin);
 }
 
 __attribute__((noinline)) static void sample(struct mal_rank *rank, uint64_t round,

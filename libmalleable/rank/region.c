@@ -212,7 +212,7 @@ __attribute__((noinline)) static uint64_t prepare_unseen(struct mal_rank *rank,
 	if (changed) {
 		uint64_t ready = mal_ticks();
 
-		mal_count(&rank->slot->count.own, ready - now);
+		mal_count(&rank->slot->count.overhead_ticks, ready - now);
 		now = ready;
 	}
 	return now;

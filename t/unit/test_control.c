@@ -136,9 +136,9 @@ static void swaps(void **state)
 {
 	static const struct line lines[] = {
 		{"set rank=0 cpus=0-1 ; rank=1 cpus=2-3", "ok\n"},
-		{"set rank=0 cpus=2-3", "error rank 1 is to have one of these CPUs\n"},
+		{"set rank=0 cpus=2-3", "error an order gives rank 1 one of these CPUs\n"},
 		{"set rank=0 cpus=2-3 ; rank=1 cpus=0-1", "ok\n"},
-		{"set rank=0 cpus=0 ; rank=1 cpus=0-1", "error rank 0 is to have one of these "
+		{"set rank=0 cpus=0 ; rank=1 cpus=0-1", "error an order gives rank 0 one of these "
 							"CPUs\n"},
 		{"set rank=0 free ; count=1", "error of several orders each needs its rank\n"},
 		{"set rank=0 free ; rank=1", ONE_OF},

@@ -118,7 +118,7 @@ static void inside(void **state)
 	compute(20 * MS);
 	assert_waits(19 * MS, 21 * MS);
 	/* Nor in our own code. */
-	mal.slot->count.own += 20 * MS;
+	mal.slot->count.overhead_ticks += 20 * MS;
 	sleep_for(20 * MS);
 	assert_waits(19 * MS, 21 * MS);
 	sleep_for(20 * MS);

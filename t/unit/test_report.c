@@ -127,7 +127,7 @@ static void counts(void **state)
 	node_slot(1)->count.moves = 10;
 	node_slot(0)->count.evictions = 4;
 	node_slot(0)->count.overlap = 8000;
-	node_slot(0)->count.own = 60000000;
+	node_slot(0)->count.overhead_ticks = 60000000;
 	says("CPUs: 11 lends, 7 borrows, 8 grants, 9 reclaims, 10 moves");
 	says("reclaims that found a borrower at work: 4, overlapping 2.0 us each");
 	says("overhead: 1.00 % of the ranks' time, controller 5 ms CPU");

@@ -242,9 +242,9 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			 efficiency_json(&report->whole.cpus), "measured",
 			 measured_json(controller, report->elapsed_s), "cpu_changes",
 			 mal_counters_json(json_object(), &report->count), "overhead", "ranks_s",
-			 report->own_s, "ranks_part", report->own_part, "controller_cpu_s",
-			 report->controller_cpu_s, "per_rank", ranks, "cpus_over_time",
-			 mal_history_json(controller), "predicted",
+			 report->overhead_s, "ranks_part", report->overhead_part,
+			 "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
+			 "cpus_over_time", mal_history_json(controller), "predicted",
 			 alternatives_json(controller, report->elapsed_s), "schedule",
 			 mal_phrase_schedule(controller, schedule, sizeof(schedule)), "absent",
 			 absent_json(controller), "between_nodes", mal_imbalance_json(controller));

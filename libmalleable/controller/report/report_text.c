@@ -54,9 +54,9 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	if (!report->ranks)
 		return false;
 	report->elapsed_s = mal_ticks_to_s(mal_ticks() - controller->step->started);
-	report->own_s = mal_ticks_to_s(report->count.own);
+	report->overhead_s = mal_ticks_to_s(report->count.overhead_ticks);
 	rank_time = report->elapsed_s * report->ranks;
-	report->own_part = rank_time > 0 ? report->own_s / rank_time : 0;
+	report->overhead_part = rank_time > 0 ? report->overhead_s / rank_time : 0;
 	report->controller_cpu_s = controller_cpu_s();
 	report->whole = mal_whole_read(controller);
 	return true;
@@ -479,7 +479,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	add_kept(&text, &controller->leaving.kept);
 	mal_text_add(&text, "%s", mal_phrase_no_filter);
 	mal_text_add(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",
-		     100 * report->own_part, 1e3 * report->controller_cpu_s);
+		     100 * report->overhead_part, 1e3 * report->controller_cpu_s);
 	return text.length;
 }
 

@@ -19,8 +19,8 @@ struct mal_report {
 	unsigned int ranks;	   /* that registered */
 	struct mal_counters count; /* of all ranks together */
 	struct mal_whole whole;
-	double own_s;	 /* our code in the ranks, all together */
-	double own_part; /* of the ranks' time */
+	double overhead_s;    /* our code in the ranks, all together */
+	double overhead_part; /* of the ranks' time */
 	double controller_cpu_s;
 };
 

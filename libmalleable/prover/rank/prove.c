@@ -59,7 +59,7 @@ void mal_prove(void)
 	atomic_store(&mal.slot->proves, mal.proofs.on ? MAL_PROVES : MAL_PROVES_NOT);
 	atomic_store(&mal.slot->unread, mal.proofs.on && mal_regions_are_unread());
 	begun_ns = mal_now_ns();
-	mal_count(&mal.slot->count.own, mal_ticks() - begin);
+	mal_count(&mal.slot->count.overhead_ticks, mal_ticks() - begin);
 }
 
 void mal_prove_told_one(void)
