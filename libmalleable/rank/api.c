@@ -165,9 +165,9 @@ static int prepare_to_borrow(int cpus)
 
 static void borrow(struct mal_rank *rank, unsigned int most)
 {
-	unsigned int have = rank->cpus.own_count + rank->cpus.borrowed_count;
+	unsigned int have = rank->cpus.owned_count + rank->cpus.borrowed_count;
 
-	if (most > have && rank->cpus.own_count && mal_rule(rank, MAL_RULE_LEND) &&
+	if (most > have && rank->cpus.owned_count && mal_rule(rank, MAL_RULE_LEND) &&
 	    atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed) &&
 	    mal_cpus_borrow(rank, most - have))
 		mal_bind_other_threads(rank);
@@ -192,7 +192,7 @@ int malleable_borrow(int most)
 int malleable_return(int keep)
 {
 	struct mal_fpstate state;
-	unsigned int own = mal.cpus.own_count;
+	unsigned int own = mal.cpus.owned_count;
 	int saved = errno, result;
 
 	if (!mal.active)

@@ -345,7 +345,7 @@ static int attach(struct mal_rank *rank, struct mal_error *err)
 	rank->cpus.seen_changes = atomic_load(&rank->slot->changes) - 1;
 	mal_cpus_refresh(rank);
 	/* CPUs that others got while this rank was away are the controller's to give back. */
-	if (!rank->cpus.own_count && home_is_shared(rank)) {
+	if (!rank->cpus.owned_count && home_is_shared(rank)) {
 		atomic_store(&rank->slot->pid, 0);
 		return mal_fail(err, "other ranks already have this rank's CPUs");
 	}

@@ -219,18 +219,18 @@ static void take_back(struct mal_rank *rank)
 	struct mal_fpstate saved = mal_fpstate_save();
 	uint64_t begin = mal_ticks(), cost;
 
-	for (unsigned int i = 0; i < rank->cpus.own_count; i++) {
-		struct mal_cpu_slot *slot = &rank->segment.cpus[rank->cpus.own[i]];
+	for (unsigned int i = 0; i < rank->cpus.owned_count; i++) {
+		struct mal_cpu_slot *slot = &rank->segment.cpus[rank->cpus.owned[i]];
 		struct mal_cpu_state state = mal_word_read(&slot->word);
 		unsigned int borrower;
 
 		if (state.owner != rank->me || !state.lent)
 			continue;
 		borrower = mal_word_reclaim(&slot->word, rank->me);
-		mal_free_check(&rank->segment, rank->cpus.own[i]);
+		mal_free_check(&rank->segment, rank->cpus.owned[i]);
 		mal_count(&rank->slot->count.reclaims, 1);
 		if (borrower < rank->segment.rank_count &&
-		    mal_bind_evict(rank, borrower, rank->cpus.own[i])) {
+		    mal_bind_evict(rank, borrower, rank->cpus.owned[i])) {
 			/*
 			 * Its threads share CPUs now: another lender may help, unless its region
 			 * has ended.
@@ -318,7 +318,7 @@ static bool others_let_us(struct mal_rank *rank, uint64_t now)
 
 static bool may_lend(const struct mal_rank *rank)
 {
-	return mal_rule(rank, MAL_RULE_LEND) && rank->cpus.own_count &&
+	return mal_rule(rank, MAL_RULE_LEND) && rank->cpus.owned_count &&
 	       (!mal_rule(rank, MAL_RULE_COLLECTIVES) || mal_self.collective);
 }
 
@@ -335,9 +335,9 @@ static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 	}
 	if (!rank->lend.lending || (may_lend(rank) && find_borrower(rank, now) != MAL_NOBODY)) {
 		rank->lend.lending = true;
-		for (unsigned int i = rank->cpus.own_count; i-- > 0;)
-			if (rank->cpus.own[i] != kept)
-				lend_or_grant(rank, rank->cpus.own[i], now);
+		for (unsigned int i = rank->cpus.owned_count; i-- > 0;)
+			if (rank->cpus.owned[i] != kept)
+				lend_or_grant(rank, rank->cpus.owned[i], now);
 	}
 	return true;
 }
@@ -354,7 +354,7 @@ __attribute__((noinline)) static void lend_and_nap(struct mal_rank *rank, uint64
 {
 	bool keep_one = mal_rule(rank, MAL_RULE_KEEP_ONE);
 
-	if (lend_now(rank, now, keep_one ? rank->cpus.own[0] : MAL_NO_CPU))
+	if (lend_now(rank, now, keep_one ? rank->cpus.owned[0] : MAL_NO_CPU))
 		nap(rank);
 	else if (rank->unmanaged)
 		nanosleep(&(struct timespec){0, MAKE_ROOM_NS}, NULL);
@@ -388,10 +388,10 @@ static unsigned int cpu_of_waiter(const struct mal_rank *rank)
 	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) != rank->primary.tid ||
 	    cpu >= rank->segment.cpu_count)
 		cpu = mal_thread_cpu(rank->primary.tid);
-	for (unsigned int i = 0; i < rank->cpus.own_count; i++)
-		if (rank->cpus.own[i] == cpu)
+	for (unsigned int i = 0; i < rank->cpus.owned_count; i++)
+		if (rank->cpus.owned[i] == cpu)
 			return cpu;
-	return rank->cpus.own[0];
+	return rank->cpus.owned[0];
 }
 
 bool mal_wait_look(struct mal_rank *rank)

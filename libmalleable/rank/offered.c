@@ -14,7 +14,7 @@
 
 static int count_offered(const struct mal_rank *rank, bool blocks)
 {
-	unsigned int cpus = rank->cpus.own_count;
+	unsigned int cpus = rank->cpus.owned_count;
 
 	if (!mal_rule(rank, MAL_RULE_LEND) || !cpus)
 		return 0;

@@ -65,8 +65,8 @@ static void add_cpu_time(const struct mal_rank *rank, struct mal_snapshot *snaps
 /* Threads that it has without help: a team that may differ has one for each CPU. */
 static unsigned int team_of_sample(const struct mal_rank *rank)
 {
-	return mal_team_is_mostly_free(rank) && rank->cpus.own_count ? rank->cpus.own_count
-								     : rank->team.base;
+	return mal_team_is_mostly_free(rank) && rank->cpus.owned_count ? rank->cpus.owned_count
+								       : rank->team.base;
 }
 
 void mal_phase_count_calls(struct mal_rank *rank)
@@ -151,7 +151,7 @@ void mal_phase_follow_plan(struct mal_rank *rank)
 	saved = mal_fpstate_save();
 	begin = mal_ticks();
 	mal_cpus_apply_plan(rank);
-	mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
+	mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.owned_count));
 	mal_count(&rank->slot->count.overhead_ticks, mal_ticks() - begin);
 	mal_fpstate_restore(&saved);
 }
@@ -193,7 +193,7 @@ static void follow_answer(struct mal_rank *rank, uint32_t answers, uint64_t wind
 		while (more_to_come(rank) && mal_ticks() - begin < hand_over)
 			syscall(SYS_sched_yield);
 		if (mal_cpus_refresh(rank))
-			mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
+			mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.owned_count));
 	}
 	mal_count(&rank->slot->count.overhead_ticks, mal_ticks() - begin);
 }

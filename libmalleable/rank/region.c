@@ -94,7 +94,7 @@ static bool is_prepared(const struct mal_rank *rank, const struct mal_region *re
  */
 static void begin_sharing(struct mal_rank *rank, uint64_t now)
 {
-	unsigned int cpus = rank->cpus.own_count + rank->cpus.borrowed_count;
+	unsigned int cpus = rank->cpus.owned_count + rank->cpus.borrowed_count;
 	uint64_t length = (uint64_t)(rank->region.current->work / cpus);
 	bool asks = rank->region.oversubscribed && mal_rule(rank, MAL_RULE_LEND);
 
@@ -106,7 +106,7 @@ static void begin_sharing(struct mal_rank *rank, uint64_t now)
 /* Borrow free CPUs for up to MAX threads, unless the others are about to leave MPI. */
 static void borrow(struct mal_rank *rank, unsigned int max, uint64_t now)
 {
-	unsigned int cpus = rank->cpus.own_count + rank->cpus.borrowed_count;
+	unsigned int cpus = rank->cpus.owned_count + rank->cpus.borrowed_count;
 
 	if (max > cpus && now - rank->primary.left_mpi > rank->region.settle &&
 	    atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed))
@@ -147,8 +147,8 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 	/* What follows a plan, and what releases, has refreshed too. */
 	changed = rank->cpus.seen_changes != seen;
 	if (changed && mal_team_is_free(rank))
-		mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.own_count));
-	if (!rank->cpus.own_count)
+		mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.owned_count));
+	if (!rank->cpus.owned_count)
 		return changed;
 	if (mal_sizing_may_share(rank, current))
 		borrow(rank,
@@ -165,7 +165,7 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 			note_difference(rank, team);
 	}
 	rank->region.running = team;
-	rank->region.oversubscribed = team > rank->cpus.own_count + rank->cpus.borrowed_count;
+	rank->region.oversubscribed = team > rank->cpus.owned_count + rank->cpus.borrowed_count;
 	rank->region.sized = !clause && mal_team_may_differ(rank);
 	rank->region.may_share_cpus = rank->region.oversubscribed || rank->cpus.borrowed_count;
 	linger_changed = mal_team_set_linger(
@@ -192,7 +192,7 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 static void note_shared(struct mal_rank *rank)
 {
 	rank->region.may_share_cpus =
-		rank->cpus.own_count && rank->region.running > rank->cpus.own_count;
+		rank->cpus.owned_count && rank->region.running > rank->cpus.owned_count;
 }
 
 /* Returns the tick at which the region begins. */
@@ -308,12 +308,12 @@ void mal_region_resized(struct mal_rank *rank, unsigned int size)
 	rank->region.widened = rank->region.sized = false;
 	if (!mal_rule(rank, MAL_RULE_BIND))
 		note_shared(rank);
-	if (!mal_rule(rank, MAL_RULE_BIND) || !rank->cpus.own_count)
+	if (!mal_rule(rank, MAL_RULE_BIND) || !rank->cpus.owned_count)
 		return;
 	/* A free region has no clause but if: it may have more threads the next time. */
 	current->clause = !((rank->proofs.free || rank->proofs.kept) && size == 1);
 	current->prepared = 0;
-	rank->region.oversubscribed = size > rank->cpus.own_count + rank->cpus.borrowed_count;
+	rank->region.oversubscribed = size > rank->cpus.owned_count + rank->cpus.borrowed_count;
 	atomic_store_explicit(&rank->slot->team, size, memory_order_relaxed);
 	mal_bind_team(rank, size);
 	if (rank->region.oversubscribed && !rank->region.may_share_cpus &&

@@ -50,7 +50,7 @@ static bool is_long(const struct mal_rank *rank, const struct mal_region *region
 {
 	uint64_t ticks = rank->sizing.grow_region;
 
-	return region->work >= (double)ticks * rank->cpus.own_count &&
+	return region->work >= (double)ticks * rank->cpus.owned_count &&
 	       region->length.typical >= ticks / TYPICAL_PART;
 }
 
@@ -62,7 +62,8 @@ bool mal_sizing_may_share(const struct mal_rank *rank, const struct mal_region *
 /* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
 unsigned int mal_sizing_team(const struct mal_rank *rank, const struct mal_region *region)
 {
-	unsigned int cpus = mal_cpus_to_use(rank, rank->cpus.own_count + rank->cpus.borrowed_count);
+	unsigned int cpus =
+		mal_cpus_to_use(rank, rank->cpus.owned_count + rank->cpus.borrowed_count);
 	unsigned int team = cpus;
 
 	/* Others are about to hand us CPUs: they send a thread to each. */
@@ -71,10 +72,10 @@ unsigned int mal_sizing_team(const struct mal_rank *rank, const struct mal_regio
 	if (!mal_rule(rank, MAL_RULE_GROW) || !is_long(rank, region) ||
 	    !mal_sizing_may_share(rank, region) || region->offer < GROW_OFFER)
 		return cpus;
-	if (region->offered_cpus >= rank->cpus.own_count)
-		team = 2 * rank->cpus.own_count;
+	if (region->offered_cpus >= rank->cpus.owned_count)
+		team = 2 * rank->cpus.owned_count;
 	else if (region->offer >= GROW_SURE)
-		team = rank->cpus.own_count + region->offered_cpus;
+		team = rank->cpus.owned_count + region->offered_cpus;
 	return team > cpus && team <= rank->segment.thread_count ? team : cpus;
 }
 
@@ -112,13 +113,13 @@ static uint64_t measure_offer(const struct mal_rank *rank, uint64_t begin, uint6
 /* Whether the region that ended could have used more CPUs than the rank's. */
 static bool can_borrow(const struct mal_rank *rank)
 {
-	return rank->region.running > rank->cpus.own_count || mal_team_may_differ(rank);
+	return rank->region.running > rank->cpus.owned_count || mal_team_may_differ(rank);
 }
 
 /* How many CPUs lenders granted while the region ran; they may have taken them back since. */
 static unsigned int count_granted(const struct mal_rank *rank)
 {
-	unsigned int began = rank->cpus.own_count + rank->cpus.borrowed_count, had;
+	unsigned int began = rank->cpus.owned_count + rank->cpus.borrowed_count, had;
 
 	if (!rank->region.may_share_cpus)
 		return 0;
@@ -176,7 +177,7 @@ __attribute__((noinline)) void mal_sizing_learn(struct mal_rank *rank, struct ma
 	was_long = is_long(rank, region);
 	/* A CPU is granted while its rank waits. */
 	work = duration *
-	       (rank->cpus.own_count + rank->cpus.borrowed_count + offer * count_granted(rank));
+	       (rank->cpus.owned_count + rank->cpus.borrowed_count + offer * count_granted(rank));
 	region->left = mal_sizing_is_shared(rank) ? region->left - (region->left > 0) : SHARED_RUNS;
 	learn_work(rank, region, work);
 	ask_for_cpus(rank, region, offer);

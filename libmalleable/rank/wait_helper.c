@@ -167,7 +167,7 @@ void mal_wait_helper_end(struct mal_rank *rank)
 	mal_call_end();
 	if (rank->primary.left_mpi - begin > rank->lend.after) {
 		rank->helper.eager = EAGER;
-		if (!rank->helper.tried && rank->cpus.own_count > 1 &&
+		if (!rank->helper.tried && rank->cpus.owned_count > 1 &&
 		    mal_rule(rank, MAL_RULE_LEND))
 			start(rank);
 	} else if (rank->helper.eager) {

@@ -274,8 +274,8 @@ void open_node(unsigned int ranks, unsigned int each, unsigned int threads)
 	for (unsigned int rank = 0; rank < ranks; rank++)
 		fill_rank(rank, each);
 	mal.home = mal.slot->home;
-	for (; mal.cpus.own_count < each; mal.cpus.own_count++)
-		mal.cpus.own[mal.cpus.own_count] = (uint16_t)mal.cpus.own_count;
+	for (; mal.cpus.owned_count < each; mal.cpus.owned_count++)
+		mal.cpus.owned[mal.cpus.owned_count] = (uint16_t)mal.cpus.owned_count;
 	mal.team.size = mal.team.base = each;
 }
 

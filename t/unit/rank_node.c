@@ -398,9 +398,9 @@ static void open_rank(unsigned int rank, unsigned int each)
 	known->threads = thread_of(rank, 0);
 	known->home = known->slot->home;
 	known->team.size = known->team.base = 0;
-	known->cpus.own_count = each;
+	known->cpus.owned_count = each;
 	for (unsigned int i = 0; i < each; i++)
-		known->cpus.own[i] = (uint16_t)(rank * each + i);
+		known->cpus.owned[i] = (uint16_t)(rank * each + i);
 	for (unsigned int i = 0; i < NODE_THREADS; i++) {
 		struct node_thread *thread = &node_thread[rank * NODE_THREADS + i];
 

@@ -125,7 +125,7 @@ static void attaches(void **state)
 	assert_true(mal.active);
 	assert_string_equal(home(), "0-1");
 	assert_memory_equal(&test_kernel.mask[1], &mal.home, sizeof(mal.home));
-	assert_int_equal(mal.cpus.own_count, 2);
+	assert_int_equal(mal.cpus.owned_count, 2);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_RUNNING);
 	assert_int_equal(view.ranks[0].pid, getpid());
 	assert_int_equal(seen(1).owner, 0);
@@ -406,7 +406,7 @@ static void asks_and_takes_over(void **state)
 	mal_word_set(&view.cpus[1].word, (struct mal_cpu_state){0, 1, true});
 	mal_attach();
 	assert_true(mal.active);
-	assert_int_equal(mal.cpus.own_count, 2);
+	assert_int_equal(mal.cpus.owned_count, 2);
 	assert_int_equal(seen(0).user, 0);
 	assert_int_equal(seen(1).user, 0);
 	assert_int_equal(waited_ms, 1000);
@@ -463,7 +463,7 @@ static void comes_to_cpus_of_others(void **state)
 		mal_word_set(&view.cpus[cpu].word, (struct mal_cpu_state){1, 1, false});
 	mal_attach();
 	assert_true(mal.active);
-	assert_int_equal(mal.cpus.own_count, 0);
+	assert_int_equal(mal.cpus.owned_count, 0);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_RUNNING);
 	assert_int_equal(view.ranks[0].pid, getpid());
 }

@@ -37,7 +37,7 @@ static int set_up(void **state)
 	/* Threads 0 and 1 share a CPU, as place_of() says. */
 	mal.slot->changes = 1;
 	assert_true(mal_cpus_refresh(&mal));
-	assert_int_equal(mal.cpus.own_count, 2);
+	assert_int_equal(mal.cpus.owned_count, 2);
 	mal.team.size = THREADS;
 	mal_bind_team(&mal, THREADS);
 	return 0;
@@ -300,7 +300,7 @@ static void read_anew(void **state)
 	assert_true(cpu_state(0).lent && cpu_state(1).lent);
 	atomic_fetch_add(&mal.slot->changes, 1);
 	assert_true(mal_cpus_refresh(&mal));
-	assert_int_equal(mal.cpus.own_count, 2);
+	assert_int_equal(mal.cpus.owned_count, 2);
 	assert_true(mal_word_borrow(word_of(1), 2));
 	mal_call_end();
 	assert_int_equal(cpu_state(0).user, 0);
@@ -315,7 +315,7 @@ static void left_behind(void **state)
 	mal_free_check(&mal.segment, 1);
 	atomic_fetch_add(&mal.slot->changes, 1);
 	mal_cpus_refresh(&mal);
-	assert_int_equal(mal.cpus.own_count, 2);
+	assert_int_equal(mal.cpus.owned_count, 2);
 	assert_int_equal(cpu_state(1).user, 0);
 	assert_false(mal.segment.header->free_cpus);
 }
@@ -504,9 +504,9 @@ static void one_on_each_core(void **state)
 	mal.slot->use = 2;
 	mal.slot->changes = 1;
 	assert_true(mal_cpus_refresh(&mal));
-	assert_int_equal(mal.cpus.own_count, 4);
-	assert_int_equal(mal.cpus.own[0], 0);
-	assert_int_equal(mal.cpus.own[1], 2);
+	assert_int_equal(mal.cpus.owned_count, 4);
+	assert_int_equal(mal.cpus.owned[0], 0);
+	assert_int_equal(mal.cpus.owned[1], 2);
 }
 
 /* Until all CPUs are there that the plan gives us, the first one too, we know how many come. */
@@ -517,7 +517,7 @@ static void planned(void **state)
 	mal.segment.cpus[4].target = 0;
 	mal_cpus_apply_plan(&mal);
 	assert_int_equal(mal.cpus.planned, 3);
-	assert_int_equal(mal.cpus.own_count, 2);
+	assert_int_equal(mal.cpus.owned_count, 2);
 	mal_word_set(word_of(4), (struct mal_cpu_state){0, 0, false});
 	atomic_fetch_add(&mal.slot->changes, 1);
 	mal_cpus_refresh(&mal);

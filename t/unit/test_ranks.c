@@ -75,8 +75,8 @@ static bool owns(unsigned int rank, unsigned int cpu)
 {
 	const struct mal_rank *known = &node_rank[rank].known;
 
-	for (unsigned int i = 0; i < known->cpus.own_count; i++)
-		if (known->cpus.own[i] == cpu)
+	for (unsigned int i = 0; i < known->cpus.owned_count; i++)
+		if (known->cpus.owned[i] == cpu)
 			return true;
 	return false;
 }
@@ -136,7 +136,7 @@ static void check_all(void)
 		/* No request is open whose region is over. */
 		MUST(!mal_request_read(&mal.segment, rank).open || node_rank[rank].in_region,
 		     "rank", rank);
-		MUST(!is_alive(rank) || node_rank[rank].known.cpus.own_count || has_to_look(rank),
+		MUST(!is_alive(rank) || node_rank[rank].known.cpus.owned_count || has_to_look(rank),
 		     "rank", rank);
 		for (unsigned int i = 0; is_alive(rank) && i < NODE_THREADS; i++)
 			if (node_thread[rank * NODE_THREADS + i].computing)

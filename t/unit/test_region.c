@@ -136,7 +136,7 @@ static void of_no_use(void **state)
 	assert_true(is_borrower(0));
 	/* Two threads on a CPU: one of them could run elsewhere. */
 	mal_borrower_set(&mal.segment, 0, false);
-	mal.cpus.own_count = 1;
+	mal.cpus.owned_count = 1;
 	run(&bound, NONE, true);
 	assert_true(is_borrower(0));
 }
@@ -148,7 +148,7 @@ static void bound_unasked(void **state)
 
 	(void)state;
 	mal.proofs.on = true;
-	mal.cpus.own_count = 1;
+	mal.cpus.owned_count = 1;
 	for (int i = 0; i < 10; i++) {
 		begin(&bound, NONE);
 		assert_int_equal(mal.team.size, 2);

@@ -253,7 +253,7 @@ static void more_threads_than_cpus(void **state)
 	static const char region;
 
 	(void)state;
-	mal.cpus.own_count = 1;
+	mal.cpus.owned_count = 1;
 	mal.proofs.on = true;
 	take(&region, 100, MS / 20);
 	assert_false(mal.region.current->length.lasts);

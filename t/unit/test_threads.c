@@ -670,14 +670,14 @@ static void loose(void **state)
 	assert_in_range(snapshot.busy, 11 * MS - 20, 11 * MS);
 	assert_int_equal(snapshot.serial, 0);
 	/* Longer than they need on all CPUs: then they waited, as for children. */
-	mal.cpus.own_count = 1;
+	mal.cpus.owned_count = 1;
 	snapshot = sample_later(12 * MS);
 	assert_in_range(snapshot.serial, 6 * MS, 6 * MS + 20);
-	mal.cpus.own_count = 2;
+	mal.cpus.owned_count = 2;
 	snapshot = sample_later(22 * MS);
 	assert_in_range(snapshot.serial, 14 * MS, 14 * MS + 20);
 	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
-	mal.cpus.own_count = 1;
+	mal.cpus.owned_count = 1;
 	mal_unmanaged_call_end(&mal);
 	assert_true(is_borrower(0));
 	assert_true(asks(0));

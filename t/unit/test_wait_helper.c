@@ -251,7 +251,7 @@ static void nothing_to_lend(void **state)
 	mal.segment.header->rules &= ~MAL_RULE_LEND;
 	wait_ms(2);
 	mal.segment.header->rules |= MAL_RULE_LEND;
-	mal.cpus.own_count = 1;
+	mal.cpus.owned_count = 1;
 	wait_ms(2);
 	assert_int_equal(other.starts, 0);
 }

@@ -32,18 +32,18 @@ static uint32_t place_of(const struct mal_rank *rank, unsigned int thread, unsig
 {
 	unsigned int at = team > cpus ? (unsigned int)((uint64_t)thread * cpus / team) : thread;
 
-	return at < rank->cpus.own_count ? rank->cpus.own[at]
-					 : rank->cpus.borrowed[at - rank->cpus.own_count];
+	return at < rank->cpus.owned_count ? rank->cpus.owned[at]
+					   : rank->cpus.borrowed[at - rank->cpus.owned_count];
 }
 
 /* The place that a thread returns to: one of the rank's own CPUs. */
 static uint32_t home_of(const struct mal_rank *rank, unsigned int thread, unsigned int team)
 {
-	unsigned int at = team > rank->cpus.own_count
-				  ? (unsigned int)((uint64_t)thread * rank->cpus.own_count / team)
+	unsigned int at = team > rank->cpus.owned_count
+				  ? (unsigned int)((uint64_t)thread * rank->cpus.owned_count / team)
 				  : thread;
 
-	return rank->cpus.own[at];
+	return rank->cpus.owned[at];
 }
 
 static struct mal_placing placing_of(const struct mal_rank *rank, unsigned int number, bool lent)
@@ -109,10 +109,10 @@ __attribute__((noinline)) static void let_count(struct mal_rank *rank, int (*cou
 
 bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 {
-	unsigned int cpus = rank->cpus.own_count + rank->cpus.borrowed_count;
+	unsigned int cpus = rank->cpus.owned_count + rank->cpus.borrowed_count;
 	int (*count)(void);
 
-	if (rank->observe || !rank->cpus.own_count || !mal_rule(rank, MAL_RULE_BIND))
+	if (rank->observe || !rank->cpus.owned_count || !mal_rule(rank, MAL_RULE_BIND))
 		return false;
 	if (team > rank->segment.thread_count)
 		team = rank->segment.thread_count;
@@ -256,10 +256,10 @@ static struct mal_cpumask listed(const struct mal_rank *rank, unsigned int me)
 {
 	struct mal_cpumask mask = {{0}};
 
-	for (unsigned int i = 0; i < rank->cpus.own_count + rank->cpus.borrowed_count; i++) {
-		unsigned int cpu = i < rank->cpus.own_count
-					   ? rank->cpus.own[i]
-					   : rank->cpus.borrowed[i - rank->cpus.own_count];
+	for (unsigned int i = 0; i < rank->cpus.owned_count + rank->cpus.borrowed_count; i++) {
+		unsigned int cpu = i < rank->cpus.owned_count
+					   ? rank->cpus.owned[i]
+					   : rank->cpus.borrowed[i - rank->cpus.owned_count];
 		struct mal_cpu_state state = mal_word_read(&rank->segment.cpus[cpu].word);
 
 		if (state.owner == me || (state.user == me && is_unmanaged(rank, me)))
@@ -294,7 +294,7 @@ static unsigned int bind_announced(const struct mal_rank *rank, unsigned int num
 
 void mal_bind_other_threads(const struct mal_rank *rank)
 {
-	if (!rank->observe && mal_rule(rank, MAL_RULE_BIND) && rank->cpus.own_count)
+	if (!rank->observe && mal_rule(rank, MAL_RULE_BIND) && rank->cpus.owned_count)
 		bind_announced(rank, rank->me, listed, bind_process);
 }
 

@@ -27,25 +27,25 @@ static void keep_places(struct mal_rank *rank, struct mal_cpumask *owned, unsign
 	unsigned int cpu = 0;
 
 	for (unsigned int i = 0; i < count; i++) {
-		kept[i] = i < rank->cpus.own_count && mal_cpumask_has(owned, rank->cpus.own[i]);
+		kept[i] = i < rank->cpus.owned_count && mal_cpumask_has(owned, rank->cpus.owned[i]);
 		if (kept[i])
-			mal_cpumask_remove(owned, rank->cpus.own[i]);
+			mal_cpumask_remove(owned, rank->cpus.owned[i]);
 	}
 	for (unsigned int i = 0; i < count; i++) {
 		if (kept[i])
 			continue;
 		cpu = mal_cpumask_next(owned, cpu);
-		rank->cpus.own[i] = (uint16_t)cpu;
+		rank->cpus.owned[i] = (uint16_t)cpu;
 		mal_cpumask_remove(owned, cpu);
 	}
-	rank->cpus.own_count = count;
+	rank->cpus.owned_count = count;
 	if (count >= rank->cpus.planned)
 		rank->cpus.planned = 0;
 }
 
 static unsigned int core_of(const struct mal_rank *rank, unsigned int place)
 {
-	return atomic_load_explicit(&rank->segment.cpus[rank->cpus.own[place]].core,
+	return atomic_load_explicit(&rank->segment.cpus[rank->cpus.owned[place]].core,
 				    memory_order_relaxed);
 }
 
@@ -64,18 +64,18 @@ static bool shares_core(const struct mal_rank *rank, unsigned int place, unsigne
  */
 static void spread_over_cores(struct mal_rank *rank)
 {
-	unsigned int used = mal_cpus_to_use(rank, rank->cpus.own_count);
+	unsigned int used = mal_cpus_to_use(rank, rank->cpus.owned_count);
 
-	for (unsigned int i = 1; i < used && used < rank->cpus.own_count; i++) {
+	for (unsigned int i = 1; i < used && used < rank->cpus.owned_count; i++) {
 		unsigned int other = i;
-		uint16_t cpu = rank->cpus.own[i];
+		uint16_t cpu = rank->cpus.owned[i];
 
-		while (other < rank->cpus.own_count && shares_core(rank, other, i))
+		while (other < rank->cpus.owned_count && shares_core(rank, other, i))
 			other++;
-		if (other == rank->cpus.own_count)
+		if (other == rank->cpus.owned_count)
 			return;
-		rank->cpus.own[i] = rank->cpus.own[other];
-		rank->cpus.own[other] = cpu;
+		rank->cpus.owned[i] = rank->cpus.owned[other];
+		rank->cpus.owned[other] = cpu;
 	}
 }
 
@@ -155,7 +155,8 @@ static unsigned int borrow_ring(struct mal_rank *rank, unsigned int ring, bool a
 				unsigned int got, unsigned int limit)
 {
 	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count && got < limit; cpu++) {
-		if (!usable(rank, cpu) || (!any && distance(rank, cpu, rank->cpus.own[0]) != ring))
+		if (!usable(rank, cpu) ||
+		    (!any && distance(rank, cpu, rank->cpus.owned[0]) != ring))
 			continue;
 		if (!mal_word_borrow(&rank->segment.cpus[cpu].word, rank->me))
 			continue;
@@ -171,7 +172,7 @@ unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 	bool any = mal_rule(rank, MAL_RULE_ANY_ORDER);
 	unsigned int rings = any ? 1 : mal_rule(rank, MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
 	unsigned int max = atomic_load_explicit(&rank->segment.header->max, memory_order_relaxed);
-	unsigned int have = rank->cpus.own_count + rank->cpus.borrowed_count;
+	unsigned int have = rank->cpus.owned_count + rank->cpus.borrowed_count;
 	unsigned int room = max > have ? max - have : 0;
 
 	if (max && limit > room)
@@ -269,9 +270,9 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 	rank->cpus.seen_changes = atomic_load_explicit(&rank->slot->changes, memory_order_acquire);
 	read_words(rank);
 	rank->cpus.plan_unfinished = false;
-	for (unsigned int i = 0; i < rank->cpus.own_count; i++) {
-		unsigned int target = atomic_load(&rank->segment.cpus[rank->cpus.own[i]].target);
-		bool last = kept == 0 && i + 1 == rank->cpus.own_count;
+	for (unsigned int i = 0; i < rank->cpus.owned_count; i++) {
+		unsigned int target = atomic_load(&rank->segment.cpus[rank->cpus.owned[i]].target);
+		bool last = kept == 0 && i + 1 == rank->cpus.owned_count;
 		bool leaves = target < rank->segment.rank_count && target != rank->me &&
 			      is_running(rank, target);
 
@@ -279,9 +280,9 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 		rank->cpus.plan_unfinished |= leaves && last;
 		if (leaves && !last) {
 			to[given_count] = target;
-			given[given_count++] = rank->cpus.own[i];
+			given[given_count++] = rank->cpus.owned[i];
 		} else {
-			mal_cpumask_add(&keep, rank->cpus.own[i]);
+			mal_cpumask_add(&keep, rank->cpus.owned[i]);
 			kept++;
 		}
 	}

@@ -41,7 +41,7 @@ static void publish(const struct mal_rank *rank)
  */
 static void look_at_work(struct mal_rank *rank, const struct mal_snapshot *snapshot)
 {
-	unsigned int cpus = rank->cpus.own_count;
+	unsigned int cpus = rank->cpus.owned_count;
 	uint64_t serial = snapshot->serial - rank->work.last_serial, least;
 	uint64_t polled = rank->work.waited + (uint64_t)(mal_ticks_to_s(rank->work.polled) * 1e9);
 	uint64_t cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - polled;
@@ -110,14 +110,14 @@ __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool a
 	rank->work.asks = asks;
 	mal_borrower_set(&rank->segment, rank->me, asks);
 	if (asks)
-		mal_request_open(&rank->segment, rank->me, mal_ticks(), 0, rank->cpus.own_count,
+		mal_request_open(&rank->segment, rank->me, mal_ticks(), 0, rank->cpus.owned_count,
 				 true);
 }
 
 void mal_unmanaged_call_end(struct mal_rank *rank)
 {
-	bool asks =
-		rank->work.peak > rank->cpus.own_count || rank->work.wish > rank->cpus.own_count;
+	bool asks = rank->work.peak > rank->cpus.owned_count ||
+		    rank->work.wish > rank->cpus.owned_count;
 
 	if (asks || rank->work.asks)
 		ask_for_cpus(rank, asks);
@@ -130,9 +130,9 @@ void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
 	rank->work.wish = most < MAL_MAX_CPUS ? most : MAL_MAX_CPUS;
 	publish(rank);
 	if (mal_rule(rank, MAL_RULE_LEND))
-		mal_borrower_set(&rank->segment, rank->me, most > rank->cpus.own_count);
-	if (rank->work.asks || most > rank->cpus.own_count)
-		ask_for_cpus(rank, most > rank->cpus.own_count);
+		mal_borrower_set(&rank->segment, rank->me, most > rank->cpus.owned_count);
+	if (rank->work.asks || most > rank->cpus.owned_count)
+		ask_for_cpus(rank, most > rank->cpus.owned_count);
 }
 
 bool mal_unmanaged_is_idle(struct mal_rank *rank)

@@ -43,9 +43,9 @@ struct mal_rank {
 
 	/* cpus.c: the CPUs that we use now */
 	struct {
-		uint16_t own[MAL_MAX_CPUS];
+		uint16_t owned[MAL_MAX_CPUS];
 		uint16_t borrowed[MAL_MAX_CPUS];
-		unsigned int own_count;
+		unsigned int owned_count;
 		unsigned int borrowed_count;
 		uint32_t seen_changes;
 		uint32_t seen_plan;
