@@ -31,9 +31,9 @@ void mal_length_open(struct mal_rank *rank, uint64_t short_region)
 }
 
 static inline void adapt(const struct mal_rank *rank, struct mal_length *length, uint64_t ticks,
-			 bool own)
+			 bool undisturbed)
 {
-	if (own && ticks > rank->lengths.sure) {
+	if (undisturbed && ticks > rank->lengths.sure) {
 		length->met += length->met < FIRST_RUNS;
 		length->typical = ticks;
 	} else if (length->met < FIRST_RUNS) {
@@ -41,16 +41,16 @@ static inline void adapt(const struct mal_rank *rank, struct mal_length *length,
 			length->typical = ticks;
 	} else if (ticks <= length->typical) {
 		length->typical -= length->typical / 10;
-	} else if (own) {
+	} else if (undisturbed) {
 		length->typical += length->typical / 2 + rank->lengths.step;
 		if (length->typical > ticks)
 			length->typical = ticks;
 	}
 }
 
-void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own)
+void mal_length_learn(struct mal_length *length, uint64_t ticks, bool undisturbed)
 {
-	adapt(&mal, length, ticks, own);
+	adapt(&mal, length, ticks, undisturbed);
 	mal.lengths.all += ticks;
 	/* What is typical falls and rises all the time: it must not change sides with that. */
 	length->lasts =

@@ -28,7 +28,7 @@ void mal_length_open(struct mal_rank *rank, uint64_t short_region);
  * A run of the region with this LENGTH took so many TICKS, on the rank's OWN CPUs if so: what it
  * takes otherwise is no typical length, unless nothing else is known.
  */
-void mal_length_learn(struct mal_length *length, uint64_t ticks, bool own);
+void mal_length_learn(struct mal_length *length, uint64_t ticks, bool undisturbed);
 
 /* Whether short regions took most of the time in regions lately. */
 bool mal_length_is_mostly_short(const struct mal_rank *rank);
