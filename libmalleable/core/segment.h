@@ -100,12 +100,12 @@ enum mal_differs {
 	MAL_DIFFERS_SUMS = 2, /* a team that combines floating-point values had another size */
 };
 
-/* What threads beside the primary one and its team do in a rank (mal_rank_slot.strays), bits. */
-enum mal_strays {
-	MAL_STRAYS_COMPUTE = 1, /* or may do so while that waits in MPI: it lent nothing then */
-	MAL_STRAYS_OPEN = 2,	/* they open regions, which are not balanced */
-	MAL_STRAYS_WAIT = 4,	/* they wait in MPI, and that has opened no region yet */
-	MAL_STRAYS_INSIDE = 8,	/* one of the team called MPI in a region: no phase ends there */
+/* What threads beside the primary one and its team do in a rank (foreign_threads), bits. */
+enum mal_foreign_threads {
+	MAL_FOREIGN_COMPUTE = 1, /* or may do so while that waits in MPI: it lent nothing then */
+	MAL_FOREIGN_OPEN = 2,	 /* they open regions, which are not balanced */
+	MAL_FOREIGN_WAIT = 4,	 /* they wait in MPI, and that has opened no region yet */
+	MAL_FOREIGN_INSIDE = 8,	 /* one of the team called MPI in a region: no phase ends there */
 };
 
 /* One CPU, on its own cache line as ranks compete for it. */
@@ -163,8 +163,8 @@ struct mal_rank_slot {
 	_Atomic uint32_t unmanaged; /* its threads have no slots and run on all its CPUs */
 	_Atomic uint64_t finalized; /* tick of its last MPI_Finalize, 0: there was none */
 	_Atomic uint32_t uses_mpi;  /* a program of its task called MPI_Init where we see it */
-	_Atomic uint32_t strays;    /* bits of enum mal_strays */
-	struct mal_cpumask home;    /* CPUs that the rank started with */
+	_Atomic uint32_t foreign_threads; /* bits of enum mal_foreign_threads */
+	struct mal_cpumask home;	  /* CPUs that the rank started with */
 	/*
 	 * Whether what is proved of regions counts, enum mal_proves; and of the first region that
 	 * ran and was bound the name and why, or why no region was classified, any bytes, or empty.
@@ -277,7 +277,8 @@ PIN_SIZE(mal_request_slot, 64) PIN(mal_request_slot, word, 0) PIN(mal_request_sl
 PIN_SIZE(mal_rank_slot, 2112) PIN(mal_rank_slot, pid, 0) PIN(mal_rank_slot, state, 4)
 PIN(mal_rank_slot, reported, 8) PIN(mal_rank_slot, reason, 12) PIN(mal_rank_slot, chosen, 16)
 PIN(mal_rank_slot, unmanaged, 20) PIN(mal_rank_slot, finalized, 24)
-PIN(mal_rank_slot, uses_mpi, 32) PIN(mal_rank_slot, strays, 36) PIN(mal_rank_slot, home, 40)
+PIN(mal_rank_slot, uses_mpi, 32) PIN(mal_rank_slot, foreign_threads, 36)
+PIN(mal_rank_slot, home, 40)
 PIN(mal_rank_slot, proves, 168) PIN(mal_rank_slot, unread, 172) PIN(mal_rank_slot, beside_ms, 176)
 PIN(mal_rank_slot, differs, 180) PIN(mal_rank_slot, bound, 184)
 PIN(mal_rank_slot, waiting_since, 384) PIN(mal_rank_slot, team, 392)

@@ -260,7 +260,7 @@ static void forget_earlier_program(const struct mal_rank *rank)
 {
 	mal_request_forget(&rank->segment, rank->me);
 	atomic_store(&rank->slot->binding, 0);
-	atomic_store(&rank->slot->strays, 0);
+	atomic_store(&rank->slot->foreign_threads, 0);
 	atomic_store(&rank->slot->finalized, 0);
 	for (unsigned int kind = 0; kind < MAL_BOUNDARY_KINDS; kind++)
 		atomic_store(&rank->slot->count.boundaries[kind], 0);

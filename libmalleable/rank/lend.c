@@ -311,8 +311,8 @@ static bool others_let_us(struct mal_rank *rank, uint64_t now)
 		/* Look again at twice the wait. */
 		rank->lend.next_look = now + (now - rank->primary.last_leave);
 	}
-	if (!(atomic_load(&rank->slot->strays) & MAL_STRAYS_COMPUTE))
-		atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_COMPUTE);
+	if (!(atomic_load(&rank->slot->foreign_threads) & MAL_FOREIGN_COMPUTE))
+		atomic_fetch_or(&rank->slot->foreign_threads, MAL_FOREIGN_COMPUTE);
 	return false;
 }
 

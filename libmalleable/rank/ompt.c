@@ -59,7 +59,8 @@ __attribute__((noinline)) static bool becomes_primary(struct mal_rank *rank)
 		return false;
 	if (!mal_self.met && mal_become_primary(rank))
 		return true;
-	atomic_fetch_or_explicit(&rank->slot->strays, MAL_STRAYS_OPEN, memory_order_relaxed);
+	atomic_fetch_or_explicit(&rank->slot->foreign_threads, MAL_FOREIGN_OPEN,
+				 memory_order_relaxed);
 	return false;
 }
 

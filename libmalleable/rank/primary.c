@@ -84,7 +84,7 @@ static bool take_over(struct mal_rank *rank, int32_t old)
 	mal_fpstate_restore(&saved);
 	if (!taken)
 		return false;
-	atomic_store(&rank->slot->strays, 0);
+	atomic_store(&rank->slot->foreign_threads, 0);
 	/* The team's settings are each thread's own. */
 	rank->team.base = 0;
 	return true;

@@ -192,8 +192,9 @@ void mal_mpi_unwound(void)
 /* The report says why it knows of no phases. */
 static void note_inside(const struct mal_rank *rank)
 {
-	if (!(atomic_load_explicit(&rank->slot->strays, memory_order_relaxed) & MAL_STRAYS_INSIDE))
-		atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_INSIDE);
+	if (!(atomic_load_explicit(&rank->slot->foreign_threads, memory_order_relaxed) &
+	      MAL_FOREIGN_INSIDE))
+		atomic_fetch_or(&rank->slot->foreign_threads, MAL_FOREIGN_INSIDE);
 }
 
 void mal_mpi_enter(bool collective)
@@ -275,9 +276,9 @@ void mal_mpi_finalize(void (*progress)(void))
 /* The report says why it knows of no phases: the primary thread neither waits nor computes. */
 __attribute__((noinline)) static void note_waiting(const struct mal_rank *rank)
 {
-	if (!rank->active || atomic_load(&rank->slot->strays) & MAL_STRAYS_WAIT)
+	if (!rank->active || atomic_load(&rank->slot->foreign_threads) & MAL_FOREIGN_WAIT)
 		return;
-	atomic_fetch_or(&rank->slot->strays, MAL_STRAYS_WAIT);
+	atomic_fetch_or(&rank->slot->foreign_threads, MAL_FOREIGN_WAIT);
 }
 
 /* The first poll that is seen in an unseen wait, or in a call of a loop of tests. */

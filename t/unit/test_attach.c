@@ -198,11 +198,11 @@ static void taken_over(void **state)
 	assert_true(mal_self.primary);
 	assert_int_equal(mal.primary.tid, getpid());
 	mal.team.base = 2;
-	mal.slot->strays = MAL_STRAYS_WAIT;
+	mal.slot->foreign_threads = MAL_FOREIGN_WAIT;
 	assert_true(another_becomes(2));
 	assert_false(mal_self.primary || mal_self.met);
 	assert_int_equal(mal.team.base, 0);
-	assert_int_equal(mal.slot->strays, 0);
+	assert_int_equal(mal.slot->foreign_threads, 0);
 	assert_false(another_becomes(2));
 	/* That has ended, whatever it did. */
 	mal.region.begin = 1;

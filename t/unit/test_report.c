@@ -575,12 +575,12 @@ static void remarks(void **state)
 }
 
 /* Threads of the program that keep it from gaining. */
-static void strays(void **state)
+static void foreign_threads(void **state)
 {
 	(void)state;
 	does_not_say("lent nothing");
 	does_not_say("not balanced");
-	node_slot(1)->strays = MAL_STRAYS_COMPUTE | MAL_STRAYS_OPEN;
+	node_slot(1)->foreign_threads = MAL_FOREIGN_COMPUTE | MAL_FOREIGN_OPEN;
 	node_slot(1)->count.lends = node_slot(1)->count.grants = 0;
 	node_slot(1)->count.mpi = 0;
 	does_not_say("lent nothing");
@@ -591,11 +591,11 @@ static void strays(void **state)
 	     "OpenMP thread began them");
 	node_slot(1)->count.grants = 1;
 	does_not_say("lent nothing");
-	node_slot(1)->strays |= MAL_STRAYS_WAIT;
+	node_slot(1)->foreign_threads |= MAL_FOREIGN_WAIT;
 	node_set_totals(node, (struct mal_totals){0});
 	says("too short to measure: fewer than two phase boundaries were seen; a thread other than "
 	     "the first MPI thread waits in MPI");
-	node_slot(1)->strays |= MAL_STRAYS_INSIDE;
+	node_slot(1)->foreign_threads |= MAL_FOREIGN_INSIDE;
 	says("not measured: MPI is called in parallel regions: fewer than two phase boundaries "
 	     "were seen; a thread other than the first MPI thread waits in MPI");
 	says("1 rank such as 1 called MPI in parallel regions: waits there lend nothing, and end "
@@ -1151,7 +1151,7 @@ int main(void)
 		CASE(unseen),
 		CASE(nothing_came),
 		CASE(remarks),
-		CASE(strays),
+		CASE(foreign_threads),
 		CASE(schedules),
 		CASE(modes),
 		CASE(behind_another_tool),

@@ -763,7 +763,7 @@ static void older_threads(void **state)
 	mal_call_begin();
 	wait_long();
 	assert_false(mal.lend.lending);
-	assert_int_equal(mal.slot->strays, MAL_STRAYS_COMPUTE);
+	assert_int_equal(mal.slot->foreign_threads, MAL_FOREIGN_COMPUTE);
 	mal_call_end();
 	/* A thread of the team may poll for work. */
 	thread_of(0, 0)->tid = 1;
@@ -808,7 +808,7 @@ static void sleeping_thread(void **state)
 	assert_true(mal.lend.lending);
 	look_later(MS);
 	assert_false(mal.lend.lending);
-	assert_int_equal(mal.slot->strays, MAL_STRAYS_COMPUTE);
+	assert_int_equal(mal.slot->foreign_threads, MAL_FOREIGN_COMPUTE);
 	look_later(MS);
 	assert_false(mal.lend.lending);
 	mal_call_end();

@@ -340,42 +340,42 @@ static bool waits_little(const struct mal_controller *controller, unsigned int r
 	       FEW_WAITS * mal_ticks_to_s(mal_ticks() - controller->step->started);
 }
 
-/* For how many ranks bits of enum mal_strays hold, and for ONE of them. */
-static unsigned int count_strays(const struct mal_controller *controller, uint32_t strays,
-				 unsigned int *one)
+/* For how many ranks bits of enum mal_foreign_threads hold, and for ONE of them. */
+static unsigned int count_foreign(const struct mal_controller *controller, uint32_t foreign_threads,
+				  unsigned int *one)
 {
 	unsigned int count = 0;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
-		uint32_t seen = atomic_load(&slot->strays);
+		uint32_t seen = atomic_load(&slot->foreign_threads);
 
 		if (atomic_load(&slot->count.lends) || atomic_load(&slot->count.grants) ||
 		    waits_little(controller, rank))
-			seen &= ~(uint32_t)MAL_STRAYS_COMPUTE;
-		if (seen & strays && !count++)
+			seen &= ~(uint32_t)MAL_FOREIGN_COMPUTE;
+		if (seen & foreign_threads && !count++)
 			*one = rank;
 	}
 	return count;
 }
 
 /* Which threads of the program keep ranks from gaining what others gain. */
-static void add_strays(struct mal_text *text, const struct mal_controller *controller)
+static void add_foreign_threads(struct mal_text *text, const struct mal_controller *controller)
 {
-	unsigned int one, count = count_strays(controller, MAL_STRAYS_COMPUTE, &one);
+	unsigned int one, count = count_foreign(controller, MAL_FOREIGN_COMPUTE, &one);
 
 	if (count)
 		mal_text_add(text,
 			     "%u rank%s such as %u lent nothing: other threads, of the program or "
 			     "of its libraries, ran while one waited in MPI\n",
 			     count, mal_plural(count), one);
-	count = count_strays(controller, MAL_STRAYS_OPEN, &one);
+	count = count_foreign(controller, MAL_FOREIGN_OPEN, &one);
 	if (count)
 		mal_text_add(text,
 			     "regions of %u rank%s such as %u were not balanced: a thread other "
 			     "than the first MPI or OpenMP thread began them\n",
 			     count, mal_plural(count), one);
-	count = count_strays(controller, MAL_STRAYS_INSIDE, &one);
+	count = count_foreign(controller, MAL_FOREIGN_INSIDE, &one);
 	if (count)
 		mal_text_add(
 			text,
@@ -409,13 +409,14 @@ static void add_too_short(struct mal_text *text, const struct mal_controller *co
 {
 	bool lacks_openmp = mal_phrase_main_reason(controller, NULL) == MAL_REASON_RUNTIME;
 	bool lacks = lacks_mpi(controller, report);
-	unsigned int one, strays = count_strays(controller, MAL_STRAYS_WAIT, &one);
+	unsigned int one, foreign_threads = count_foreign(controller, MAL_FOREIGN_WAIT, &one);
 	char why[MAL_VERDICT_SIZE];
 
 	mal_text_add(text, "%s: fewer than two phase boundaries were seen%s%s%s%s\n",
 		     mal_verdict_unmeasured(controller, why, sizeof(why)), lacks ? "; " : "",
 		     lacks ? no_mpi : "", lacks_openmp ? "; no OpenMP with OMPT was seen" : "",
-		     strays ? "; a thread other than the first MPI thread waits in MPI" : "");
+		     foreign_threads ? "; a thread other than the first MPI thread waits in MPI"
+				     : "");
 }
 
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
@@ -440,7 +441,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	add_proofs(&text, controller);
 	add_unproved(&text, controller);
 	add_differences(&text, controller);
-	add_strays(&text, controller);
+	add_foreign_threads(&text, controller);
 	mal_text_add(&text, "step %s on %s: policy %s, %u rank%s, %u CPU%s, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
 		     controller->deciding.policy->name, report->ranks, mal_plural(report->ranks),

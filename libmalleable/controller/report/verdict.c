@@ -215,7 +215,7 @@ const char *mal_verdict_unmeasured(const struct mal_controller *controller, char
 		if (end && end < now && now - end > half)
 			snprintf(line, size, "not measured: %.3f s were after MPI_Finalize",
 				 mal_ticks_to_s(now - end));
-		else if (atomic_load(&slot->strays) & MAL_STRAYS_INSIDE)
+		else if (atomic_load(&slot->foreign_threads) & MAL_FOREIGN_INSIDE)
 			snprintf(line, size, "not measured: MPI is called in parallel regions");
 	}
 	return line;
