@@ -22,9 +22,9 @@
 #include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/launcher_table.h"
-#include "libmalleable/core/needless.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/site_report.h"
+#include "libmalleable/core/skip_preload.h"
 #include "libmalleable/core/spec.h"
 #include "libmalleable/core/starts.h"
 #include "libmalleable/core/unseen.h"
@@ -654,31 +654,31 @@ static void launchers_of_the_table(void **state)
 }
 
 /* Our library is left out for the file PATH in an environment of COUNT variables. */
-static bool is_needless(const char *path, size_t count)
+static bool may_skip(const char *path, size_t count)
 {
 	static char *environment[2048] = {"LD_PRELOAD=" OURS, "MALLEABLE_SEGMENT_FD=9"};
 
 	for (size_t i = 2; i < count; i++)
 		environment[i] = "X=";
 	environment[count] = NULL;
-	return mal_needless_room(path, environment) > 0;
+	return mal_skip_preload_room(path, environment) > 0;
 }
 
-static void needless_programs(void **state)
+static void short_commands_skip_preload(void **state)
 {
 	Dl_info loader;
 
 	(void)state;
-	assert_true(is_needless("/bin/true", 2));
-	assert_false(is_needless("/bin/sh", 2));
+	assert_true(may_skip("/bin/true", 2));
+	assert_false(may_skip("/bin/sh", 2));
 	/* The loader executes whatever its command names. */
 	assert_true(dladdr((void *)getauxval(AT_BASE), &loader));
-	assert_false(is_needless(loader.dli_fname, 2));
+	assert_false(may_skip(loader.dli_fname, 2));
 	/* They show the environment. */
-	assert_false(is_needless("/usr/bin/printenv", 2));
+	assert_false(may_skip("/usr/bin/printenv", 2));
 	/* The copy is on the stack of a thread, which may be small. */
-	assert_true(is_needless("/bin/true", 400));
-	assert_false(is_needless("/bin/true", 1200));
+	assert_true(may_skip("/bin/true", 400));
+	assert_false(may_skip("/bin/true", 1200));
 }
 
 /* What a controller may write, and what a user may pass instead: nothing makes the reader wait. */
@@ -786,7 +786,7 @@ int main(void)
 		cmocka_unit_test(unseen_is_told),
 		cmocka_unit_test(first_ranks),
 		cmocka_unit_test(launchers_of_the_table),
-		cmocka_unit_test(needless_programs),
+		cmocka_unit_test(short_commands_skip_preload),
 		cmocka_unit_test(site_reports),
 		cmocka_unit_test(names_of_files_end),
 	};

@@ -29,7 +29,7 @@
 #include <wordexp.h>
 
 #include "libmalleable/base/symbols.h"
-#include "libmalleable/core/needless.h"
+#include "libmalleable/core/skip_preload.h"
 #include "libmalleable/core/starts.h"
 #include "libmalleable/core/unseen.h"
 #include "libmalleable/rank/cpus/bind.h"
@@ -89,13 +89,13 @@ void mal_children_forked(void)
  * may need us and can load us. A file that is looked for in PATH would take a large buffer.
  */
 #define HAND_ON(path, environment) \
-	size_t needless = mal_needless_room(path, environment); \
-	size_t room = needless ? 0 : mal_unseen_room(environment); \
+	size_t skips = mal_skip_preload_room(path, environment); \
+	size_t room = skips ? 0 : mal_unseen_room(environment); \
 \
 	if (room) \
 		environment = mal_unseen_leave_out(environment, __builtin_alloca(room)); \
-	if (needless) \
-	environment = mal_needless_leave_out(environment, __builtin_alloca(needless))
+	if (skips) \
+	environment = mal_skip_preload(environment, __builtin_alloca(skips))
 
 /* The process that loaded this library, and no forked child of it; 0: not yet. */
 static pid_t loaded;
@@ -130,9 +130,9 @@ __attribute__((destructor)) static void count_end(void)
  * A program is executed in place of this one, or BY is -1: it could not be. NEEDLESS: it does not
  * load this library.
  */
-static void count_exec(int by, bool needless)
+static void count_exec(int by, bool skips)
 {
-	mal_starts_count(MAL_START_BEGUN, needless ? 0 : by);
+	mal_starts_count(MAL_START_BEGUN, skips ? 0 : by);
 	if (getpid() == loaded)
 		mal_starts_count(MAL_START_ENDED, by);
 }
@@ -261,7 +261,7 @@ int wordexp(const char *words, wordexp_t *expanded, int flags)
 		bool widened = widen(&mal); \
 		int result = next(pid, file, actions, attributes, arguments, environment); \
 \
-		mal_starts_count(MAL_START_BEGUN, result == 0 && !needless); \
+		mal_starts_count(MAL_START_BEGUN, result == 0 && !skips); \
 		narrow(&mal, widened); \
 		return result; \
 	}
@@ -325,10 +325,10 @@ void mal_children_open(void)
 			mal_children_open(); \
 		HAND_ON(path, environment); \
 		bool widened = widen(&mal); \
-		count_exec(1, needless); \
+		count_exec(1, skips); \
 		int result = next_##name(file, arguments, environment); \
 \
-		count_exec(-1, needless); \
+		count_exec(-1, skips); \
 		if (mal.active && getpid() == mal.slot->pid) \
 			narrow(&mal, widened); \
 		return result; \

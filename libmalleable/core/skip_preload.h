@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * needless.h: programs that can be no rank and start none, such as most of coreutils: they are
+ * skip_preload.h: programs that can be no rank and start none, such as most of coreutils: they are
  * executed without our libraries. A script's short commands would else take longer to load these
  * than to run.
  */
@@ -11,9 +11,9 @@
 /*
  * Whether ENVIRONMENT preloads our libraries and no other, and the program of the file PATH calls
  * nothing that starts programs or threads or loads libraries, and neither do its libraries. Returns
- * the bytes that mal_needless_leave_out() needs; 0: no. Safe in a child of vfork(2).
+ * the bytes that mal_skip_preload() needs; 0: no. Safe in a child of vfork(2).
  */
-size_t mal_needless_room(const char *path, char *const *environment);
+size_t mal_skip_preload_room(const char *path, char *const *environment);
 
 /* Copy ENVIRONMENT to ROOM, but for LD_PRELOAD. As safe. */
-char *const *mal_needless_leave_out(char *const *environment, void *room);
+char *const *mal_skip_preload(char *const *environment, void *room);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* needless.c: programs that can be no rank and start none. */
-#include "libmalleable/core/needless.h"
+/* skip_preload.c: programs that can be no rank and start none. */
+#include "libmalleable/core/skip_preload.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static bool needs_plain_libraries(const struct mal_elf_file *file)
 	return count > 0;
 }
 
-static bool is_needless(const struct mal_elf_file *file)
+static bool may_skip(const struct mal_elf_file *file)
 {
 	if (!needs_plain_libraries(file))
 		return false;
@@ -89,21 +89,21 @@ static bool is_all_ours(const char *list)
 	return true;
 }
 
-size_t mal_needless_room(const char *path, char *const *environment)
+size_t mal_skip_preload_room(const char *path, char *const *environment)
 {
 	const char *preload = mal_variable(environment, PRELOAD);
 	struct mal_elf_file file;
-	bool needless;
+	bool skips;
 
 	if (!preload || !mal_variable(environment, MAL_ENV_SEGMENT_FD) || !is_all_ours(preload) ||
 	    !mal_elf_file_open(&file, path))
 		return 0;
-	needless = is_needless(&file);
+	skips = may_skip(&file);
 	mal_elf_file_close(&file);
-	return needless ? mal_variables_room(environment, 0) : 0;
+	return skips ? mal_variables_room(environment, 0) : 0;
 }
 
-char *const *mal_needless_leave_out(char *const *environment, void *room)
+char *const *mal_skip_preload(char *const *environment, void *room)
 {
 	mal_variables_copy(environment, room);
 	mal_variable_remove(room, PRELOAD);
