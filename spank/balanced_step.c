@@ -116,7 +116,7 @@ static bool is_off(void)
 {
 	if (!mal_admin_is_off(balance_config.off_file))
 		return false;
-	if (balance_wish.asked && step.node == 0)
+	if (balance_user_options.asked && step.node == 0)
 		balance_tell_user("switched off by the administrator: the step runs unbalanced");
 	return true;
 }
@@ -126,7 +126,7 @@ static bool lacks_limits(void)
 {
 	if (step.limits_known)
 		return false;
-	if (balance_wish.asked)
+	if (balance_user_options.asked)
 		balance_error(
 			"cannot get the job's partition from slurmctld in time, and partitions "
 			"have limits: the step runs unbalanced");
@@ -152,7 +152,7 @@ static bool is_in_file(void)
 {
 	struct mal_spec spec;
 
-	return mal_spec_parse(balance_wish.spec, &spec, NULL) == 0 && spec.policy[0] &&
+	return mal_spec_parse(balance_user_options.spec, &spec, NULL) == 0 && spec.policy[0] &&
 	       !mal_policy_find(spec.policy);
 }
 
@@ -162,12 +162,12 @@ static bool choose(spank_t spank)
 	struct mal_error err;
 
 	balance_options_complete(spank);
-	balance_errors_to_log(!balance_wish.asked);
+	balance_errors_to_log(!balance_user_options.asked);
 	step.limits_known = balance_slurmctld_use_partition(step.job);
 	balance_args_use_step(spank);
 	balance_options_fall_back();
-	if (mal_loadable_trust(balance_wish.spec, balance_config.libdir, balance_args_policies(),
-			       &step.choice, &err) == 0)
+	if (mal_loadable_trust(balance_user_options.spec, balance_config.libdir,
+			       balance_args_policies(), &step.choice, &err) == 0)
 		return true;
 	if (is_in_file())
 		balance_error("%s; the step runs unbalanced", err.text);
@@ -278,13 +278,14 @@ static int start(struct mal_error *err)
 		.arguments =
 			{
 				MAL_ARGUMENTS_NO_FDS,
-				.policy = balance_wish.spec,
+				.policy = balance_user_options.spec,
 				.cpus = list,
 				.step = step.name,
 				.libdir = balance_config.libdir,
 				.node = node,
-				.users_own =
-					balance_wish.policies[0] ? balance_wish.policies : NULL,
+				.users_own = balance_user_options.policies[0]
+						     ? balance_user_options.policies
+						     : NULL,
 				.allowed = balance_args_policies(),
 				.off_file = balance_switch_link(),
 				.min_cpus = balance_config.min_cpus,
@@ -295,8 +296,10 @@ static int start(struct mal_error *err)
 				/* Nodes and components of a step may share a directory. */
 				.node_files =
 					step.nodes > 1 || balance_tracker_is_component(step.id),
-				.report_file = mal_report_wish_file(balance_wish.report),
-				.trace_file = balance_wish.trace[0] ? balance_wish.trace : NULL,
+				.report_file = mal_report_wish_file(balance_user_options.report),
+				.trace_file = balance_user_options.trace[0]
+						      ? balance_user_options.trace
+						      : NULL,
 				.brief = balance_options_report() == MAL_REPORT_BRIEF,
 				.nodes = step.joined > 1 ? step.joined : 0,
 				.socket = step.socket.path,
@@ -355,7 +358,7 @@ static void end_script(void)
 	balance_descriptors_take(&step.fds);
 	balance_launchers_record(&step.fds.handovers, step.job, step.user);
 	balance_launchers_end(&step.fds.script, step.id == BALANCE_BATCH_STEP &&
-							balance_wish.asked &&
+							balance_user_options.asked &&
 							balance_options_report() != MAL_REPORT_OFF);
 }
 
@@ -440,10 +443,10 @@ void balance_step_prepare_task(spank_t spank)
 		.segment_fd = step.fds.segment,
 		.max_threads = step.choice.keys.max_threads,
 		.prove = step.choice.keys.prove,
-		.bits = mal_choice_bits(&step.choice, balance_wish.asked),
+		.bits = mal_choice_bits(&step.choice, balance_user_options.asked),
 		.nodes = step.joined,
 		.keep_gomp = step.choice.keys.keep_gomp,
-		.quiet = !balance_wish.asked && balance_options_report() == MAL_REPORT_OFF,
+		.quiet = !balance_user_options.asked && balance_options_report() == MAL_REPORT_OFF,
 		.mode = mal_choice_mode(&step.choice),
 	};
 
@@ -459,13 +462,14 @@ void balance_step_prepare_task(spank_t spank)
 /* Whether a rank should have come: the user asked for it, and a task ended well. */
 static bool is_expected(void)
 {
-	return balance_wish.asked && step.succeeded && step.node == 0;
+	return balance_user_options.asked && step.succeeded && step.node == 0;
 }
 
 /* Whoever has killed the tasks has killed their controller with them. */
 static void tell_killed(void)
 {
-	if (balance_wish.asked && step.node == 0 && balance_options_report() != MAL_REPORT_OFF)
+	if (balance_user_options.asked && step.node == 0 &&
+	    balance_options_report() != MAL_REPORT_OFF)
 		balance_tell_user("the step was killed, by scancel, MPI_Abort, a limit or a "
 				  "signal: no report");
 }

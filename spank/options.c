@@ -26,7 +26,7 @@
 /* The first option is --balance itself; the others name files. */
 #define SPEC 0
 
-struct mal_wish balance_wish;
+struct mal_user_options balance_user_options;
 
 static const struct mal_setting *option_at(int index)
 {
@@ -145,14 +145,14 @@ static int on_balance(int value, const char *text, int remote)
 		help();
 	if (is_bare(text))
 		text = MAL_POLICY_DEFAULT;
-	if (strlen(text) >= sizeof(balance_wish.spec)) {
+	if (strlen(text) >= sizeof(balance_user_options.spec)) {
 		balance_error("--balance=%.40s...: too long", text);
 		return -1;
 	}
 	if (!remote && check(text) < 0)
 		return -1;
-	balance_wish.given = true;
-	strcpy(balance_wish.spec, text);
+	balance_user_options.given = true;
+	strcpy(balance_user_options.spec, text);
 	if (spank_context() == S_CTX_ALLOCATOR)
 		set_for_steps(option_at(SPEC)->variable, text);
 	/* What runs in the shell of salloc is in no step: ranks there say so. */
@@ -168,9 +168,9 @@ static int on_balance(int value, const char *text, int remote)
  */
 static int keep_path(const struct mal_setting *option, const char *text)
 {
-	char path[sizeof(balance_wish.report)];
+	char path[sizeof(balance_user_options.report)];
 	char directory[PATH_MAX];
-	bool is_word = option->offset == offsetof(struct mal_wish, report)
+	bool is_word = option->offset == offsetof(struct mal_user_options, report)
 			       ? mal_report_wish_is_word(text)
 			       : strcmp(text, "off") == 0;
 
@@ -222,7 +222,7 @@ int balance_options_check_environment(void)
 {
 	const char *spec = getenv(option_at(SPEC)->variable);
 
-	if (balance_wish.given || !spec || !*spec)
+	if (balance_user_options.given || !spec || !*spec)
 		return 0;
 	if (check(spec) == 0)
 		return 0;
@@ -235,41 +235,42 @@ void balance_options_complete(spank_t spank)
 	const struct mal_setting *option;
 
 	for (int i = SPEC + 1; (option = option_at(i)); i++) {
-		char *path = mal_setting_text(option, &balance_wish);
+		char *path = mal_setting_text(option, &balance_user_options);
 
 		if (spank_getenv(spank, option->variable, path, (int)option->size) !=
 		    ESPANK_SUCCESS)
 			path[0] = '\0';
 		/* Only for the report off says more than nothing. */
-		if (path != balance_wish.report && strcmp(path, "off") == 0)
+		if (path != balance_user_options.report && strcmp(path, "off") == 0)
 			path[0] = '\0';
 	}
-	if (spank_getenv(spank, MAL_LOADABLE_VARIABLE, balance_wish.policies,
-			 sizeof(balance_wish.policies)) != ESPANK_SUCCESS ||
-	    mal_loadable_add(balance_wish.policies, NULL) < 0)
-		balance_wish.policies[0] = '\0';
-	balance_wish.asked = balance_wish.given ||
-			     spank_getenv(spank, option_at(SPEC)->variable, balance_wish.spec,
-					  sizeof(balance_wish.spec)) == ESPANK_SUCCESS;
+	if (spank_getenv(spank, MAL_LOADABLE_VARIABLE, balance_user_options.policies,
+			 sizeof(balance_user_options.policies)) != ESPANK_SUCCESS ||
+	    mal_loadable_add(balance_user_options.policies, NULL) < 0)
+		balance_user_options.policies[0] = '\0';
+	balance_user_options.asked =
+		balance_user_options.given ||
+		spank_getenv(spank, option_at(SPEC)->variable, balance_user_options.spec,
+			     sizeof(balance_user_options.spec)) == ESPANK_SUCCESS;
 }
 
 enum mal_report_wish balance_options_report(void)
 {
-	return balance_wish.asked || balance_wish.report[0]
-		       ? mal_report_wish(balance_wish.report)
+	return balance_user_options.asked || balance_user_options.report[0]
+		       ? mal_report_wish(balance_user_options.report)
 		       : (enum mal_report_wish)balance_config.report;
 }
 
 const char *balance_options_without_effect(void)
 {
-	return balance_wish.asked ? NULL : asked_to_write;
+	return balance_user_options.asked ? NULL : asked_to_write;
 }
 
 void balance_options_fall_back(void)
 {
 	bool any = balance_config.fallback[0] && mal_site_allows_default(&balance_config);
 
-	if (!balance_wish.asked)
-		snprintf(balance_wish.spec, sizeof(balance_wish.spec), "%s",
+	if (!balance_user_options.asked)
+		snprintf(balance_user_options.spec, sizeof(balance_user_options.spec), "%s",
 			 any ? balance_config.fallback : "off");
 }

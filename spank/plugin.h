@@ -50,7 +50,7 @@ const char *balance_args_policies(void);
 /*
  * options.c: what the user asked for with --balance, --balance-report and --balance-trace.
  */
-extern struct mal_wish balance_wish;
+extern struct mal_user_options balance_user_options;
 
 /*
  * Register the options with srun, sbatch, salloc and slurmstepd. Returns 0 or -1, after reporting
@@ -67,7 +67,7 @@ int balance_options_check_environment(void);
  */
 void balance_options_forget_job(void);
 
-/* In slurmstepd: complete balance_wish from the step's environment. */
+/* In slurmstepd: complete balance_user_options from the step's environment. */
 void balance_options_complete(spank_t spank);
 
 /*

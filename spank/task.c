@@ -52,10 +52,10 @@ void balance_task_prepare_script(spank_t spank)
 
 	if (!balance_launchers_set(&env))
 		return;
-	env.set(spank, MAL_ENV_JOB, balance_wish.spec);
+	env.set(spank, MAL_ENV_JOB, balance_user_options.spec);
 	if (balance_args_policies())
 		env.set(spank, MAL_ENV_JOB_POLICIES, balance_args_policies());
-	if (balance_wish.asked)
+	if (balance_user_options.asked)
 		return;
 	env.set(spank, MAL_ENV_JOB_REPORT, mal_report_wish_word(balance_options_report()));
 	if (*balance_args_by_program())

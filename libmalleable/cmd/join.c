@@ -124,7 +124,7 @@ static bool is_wanted(struct mal_launcher_group *group, const char *program)
 
 		if (i == 0 && !value)
 			value = find_default(program);
-		if (!value && setting->offset == offsetof(struct mal_wish, report))
+		if (!value && setting->offset == offsetof(struct mal_user_options, report))
 			value = report_unasked();
 		if (mal_setting_set(setting, &group->wish, value ? value : "", &err) < 0) {
 			print_once(err.text);

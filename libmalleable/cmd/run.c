@@ -27,7 +27,7 @@
 #define SETTINGS_MAX 8
 
 struct arguments {
-	struct mal_wish wish;
+	struct mal_user_options wish;
 	const char *libdir;
 	const char *home;
 };

@@ -19,7 +19,7 @@
 
 /* What is to be started. */
 struct mal_standalone_wish {
-	const struct mal_wish *wish;
+	const struct mal_user_options *wish;
 	const struct mal_choice *choice;
 	const char *libdir, *step, *job_name;
 	const char *allowed;		/* policies that may be set later, NULL: all */

@@ -17,7 +17,7 @@
 #include "libmalleable/base/error.h"
 
 /* Options of srun, sbatch, salloc and `malleable run`: who runs a step. */
-struct mal_wish {
+struct mal_user_options {
 	bool given;	    /* --balance was given as an option */
 	bool asked;	    /* as an option or in the environment, not by default= only */
 	char spec[512];	    /* --balance */
@@ -65,7 +65,7 @@ struct mal_site {
 
 /* Whose setting it is, and the struct that its field is in. */
 enum mal_setting_place {
-	MAL_SETTING_OPTION, /* --NAME of commands; struct mal_wish */
+	MAL_SETTING_OPTION, /* --NAME of commands; struct mal_user_options */
 	MAL_SETTING_KEY,    /* NAME=VALUE in --balance; struct mal_keys */
 	MAL_SETTING_SITE,   /* NAME=VALUE in plugstack.conf; struct mal_site */
 };

@@ -9,7 +9,7 @@
 
 #define FIELD(container, field) \
 	.offset = offsetof(struct container, field), .size = sizeof(((struct container *)0)->field)
-#define OPTION(field) .place = MAL_SETTING_OPTION, FIELD(mal_wish, field)
+#define OPTION(field) .place = MAL_SETTING_OPTION, FIELD(mal_user_options, field)
 #define KEY(field) .place = MAL_SETTING_KEY, FIELD(mal_keys, field)
 #define SITE(field) .place = MAL_SETTING_SITE, FIELD(mal_site, field)
 #define TEXT .type = MAL_SETTING_TEXT, .value

@@ -53,14 +53,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	fuzz_begin(data, size);
 	fuzz_context = S_CTX_REMOTE;
-	balance_wish = (struct mal_wish){0};
+	balance_user_options = (struct mal_user_options){0};
 	text = fuzz_line();
 	on_balance(0, text, 1);
 	check(text);
 	free(text);
 	balance_options_complete(NULL);
 	balance_options_fall_back();
-	mal_choose(balance_wish.spec, "auto,lewi", MAL_POLICY_DEFAULT, &choice, &err);
+	mal_choose(balance_user_options.spec, "auto,lewi", MAL_POLICY_DEFAULT, &choice, &err);
 	/* Else most inputs would find no descriptor for a line. */
 	if (free_descriptor() != first)
 		abort();

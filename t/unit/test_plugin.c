@@ -100,7 +100,7 @@ static int set_up(void **state)
 	context = S_CTX_LOCAL;
 	option_count = 0;
 	memset(job_variables, 0, sizeof(job_variables));
-	memset(&balance_wish, 0, sizeof(balance_wish));
+	memset(&balance_user_options, 0, sizeof(balance_user_options));
 	balance_config = (struct mal_site){.libdir = "/opt/lib"};
 	errors = 0;
 	logged[0] = '\0';
@@ -137,26 +137,26 @@ static void policies(void **state)
 
 	(void)state;
 	assert_int_equal(give("balance", NULL, false), 0);
-	assert_string_equal(balance_wish.spec, "auto");
+	assert_string_equal(balance_user_options.spec, "auto");
 	assert_int_equal(give("balance", "(null)", false), 0);
-	assert_string_equal(balance_wish.spec, "auto");
+	assert_string_equal(balance_user_options.spec, "auto");
 	assert_int_equal(give("balance", "lewi,max_threads=4", false), 0);
-	assert_string_equal(balance_wish.spec, "lewi,max_threads=4");
-	assert_true(balance_wish.given);
+	assert_string_equal(balance_user_options.spec, "lewi,max_threads=4");
+	assert_true(balance_user_options.given);
 	assert_null(getenv("SLURM_BALANCE"));
 	assert_int_equal(errors, 0);
-	memset(&balance_wish, 0, sizeof(balance_wish));
+	memset(&balance_user_options, 0, sizeof(balance_user_options));
 	assert_int_equal(give("balance", "blue", false), -1);
 	assert_non_null(strstr(logged, "balance: unknown policy 'blue'"));
 	memset(longest, 'a', sizeof(longest));
-	longest[sizeof(balance_wish.spec)] = '\0';
+	longest[sizeof(balance_user_options.spec)] = '\0';
 	assert_int_equal(give("balance", longest, false), -1);
 	assert_non_null(strstr(logged, "too long"));
 	assert_int_equal(errors, 2);
-	assert_false(balance_wish.given);
+	assert_false(balance_user_options.given);
 	/* slurmstepd takes what srun has checked. */
 	assert_int_equal(give("balance", "blue", true), 0);
-	assert_string_equal(balance_wish.spec, "blue");
+	assert_string_equal(balance_user_options.spec, "blue");
 }
 
 /* Files have the directory of the one who names them; words have none. */
@@ -216,8 +216,8 @@ static void a_steps_wish(void **state)
 	balance_config.report = MAL_REPORT_OFF;
 	balance_options_complete(NULL);
 	balance_options_fall_back();
-	assert_false(balance_wish.asked);
-	assert_string_equal(balance_wish.spec, "sabo");
+	assert_false(balance_user_options.asked);
+	assert_string_equal(balance_user_options.spec, "sabo");
 	assert_int_equal(balance_options_report(), MAL_REPORT_OFF);
 	job_variables[0][0] = "SLURM_BALANCE";
 	job_variables[0][1] = "lewi";
@@ -227,17 +227,17 @@ static void a_steps_wish(void **state)
 	job_variables[2][1] = "off";
 	balance_options_complete(NULL);
 	balance_options_fall_back();
-	assert_true(balance_wish.asked);
-	assert_string_equal(balance_wish.spec, "lewi");
-	assert_string_equal(balance_wish.trace, "");
-	assert_string_equal(balance_wish.report, "off");
+	assert_true(balance_user_options.asked);
+	assert_string_equal(balance_user_options.spec, "lewi");
+	assert_string_equal(balance_user_options.trace, "");
+	assert_string_equal(balance_user_options.report, "off");
 	job_variables[1][1] = "off";
 	job_variables[2][1] = "/r";
 	assert_int_equal(give("balance", "explore", true), 0);
 	balance_options_complete(NULL);
 	balance_options_fall_back();
-	assert_string_equal(balance_wish.spec, "explore");
-	assert_string_equal(balance_wish.trace, "");
+	assert_string_equal(balance_user_options.spec, "explore");
+	assert_string_equal(balance_user_options.trace, "");
 	assert_int_equal(balance_options_report(), MAL_REPORT_FULL);
 	assert_null(balance_options_without_effect());
 }
@@ -276,7 +276,7 @@ static void wrong_environment(void **state)
 	assert_int_equal(status_with("lewi"), 0);
 	assert_int_equal(status_with(""), 0);
 	assert_int_equal(status_with("blue"), 1);
-	balance_wish.given = true;
+	balance_user_options.given = true;
 	assert_int_equal(status_with("blue"), 0);
 }
 

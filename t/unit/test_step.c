@@ -56,7 +56,7 @@ static struct {
 } now;
 
 struct mal_site balance_config = {.libdir = "/nowhere", .wait_s = 1, .max_overcommit = 1};
-struct mal_wish balance_wish = {.asked = true, .spec = "lewi,max_threads=7"};
+struct mal_user_options balance_user_options = {.asked = true, .spec = "lewi,max_threads=7"};
 
 int __wrap_access(const char *path, int mode)
 {
@@ -531,7 +531,7 @@ static void expected(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		set_up(NULL);
-		balance_wish.asked = i & 1;
+		balance_user_options.asked = i & 1;
 		balance_step_begin(NULL);
 		now.task_status = SIGTERM;
 		balance_step_task_ended(NULL);
@@ -545,7 +545,7 @@ static void expected(void **state)
 	balance_step_begin(NULL);
 	tasks_end();
 	assert_int_equal(now.told, 1);
-	balance_wish.asked = true;
+	balance_user_options.asked = true;
 }
 
 /* Ranks say nothing where nobody asked for balancing, and nobody wants a report of it. */
@@ -554,14 +554,14 @@ static void nobody_asked(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
 		set_up(NULL);
-		balance_wish.asked = i & 1;
+		balance_user_options.asked = i & 1;
 		now.report = i & 2 ? MAL_REPORT_OFF : MAL_REPORT_FULL;
 		balance_step_begin(NULL);
 		balance_step_prepare_task(NULL);
 		assert_int_equal(now.quiet, i == 2);
 		tasks_end();
 	}
-	balance_wish.asked = true;
+	balance_user_options.asked = true;
 }
 
 /* One that did not end in time was killed by us: one line is enough. */
@@ -600,20 +600,20 @@ static void waits_have_limits(void **state)
 /* Wrong parameters are wrong on all nodes; a policy's file may be missing on this one alone. */
 static void policy_is_refused(void **state)
 {
-	struct mal_wish before = balance_wish;
+	struct mal_user_options before = balance_user_options;
 
 	(void)state;
-	strcpy(balance_wish.spec, "lewi,colour=blue");
+	strcpy(balance_user_options.spec, "lewi,colour=blue");
 	balance_step_begin(NULL);
 	assert_true(was_said("colour"));
 	assert_int_equal(now.of_step, 1);
 	now.no_files = true;
-	strcpy(balance_wish.spec, "inafile");
+	strcpy(balance_user_options.spec, "inafile");
 	balance_step_begin(NULL);
 	assert_true(was_said("inafile"));
 	assert_int_equal(now.of_step, 1);
 	assert_int_equal(now.launched, 0);
-	balance_wish = before;
+	balance_user_options = before;
 }
 
 /* Where the plugin is required, a failing slurm_spank_init() in slurmstepd drains the node. */
