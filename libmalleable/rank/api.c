@@ -37,7 +37,7 @@ void malleable_phase(void)
 		mal_attach();
 	if (!mal.active)
 		return;
-	if (!mal_self.met)
+	if (!mal_self.considered_primary)
 		mal_become_primary(&mal);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
@@ -111,7 +111,7 @@ unsigned int malleable_changes(void)
 /* Whether the calling thread is the primary one, outside regions and MPI. */
 static bool is_serial(void)
 {
-	if (!mal_self.met)
+	if (!mal_self.considered_primary)
 		mal_become_primary(&mal);
 	return mal_self.primary && !mal.region.depth && (!mal_self.mpi_depth || mal_self.declared);
 }

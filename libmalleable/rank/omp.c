@@ -39,7 +39,7 @@ static bool is_managed(const struct mal_runtime *runtime)
  */
 static bool is_about_the_team(void)
 {
-	if (!mal_self.met && (mal.primary.tid || syscall(SYS_gettid) == getpid()))
+	if (!mal_self.considered_primary && (mal.primary.tid || syscall(SYS_gettid) == getpid()))
 		mal_become_primary(&mal);
 	return mal_self.primary && !mal.region.depth;
 }

@@ -57,7 +57,7 @@ __attribute__((noinline)) static bool becomes_primary(struct mal_rank *rank)
 
 	if (!rank->active || (runtime->get_level && runtime->get_level()))
 		return false;
-	if (!mal_self.met && mal_become_primary(rank))
+	if (!mal_self.considered_primary && mal_become_primary(rank))
 		return true;
 	atomic_fetch_or_explicit(&rank->slot->foreign_threads, MAL_FOREIGN_OPEN,
 				 memory_order_relaxed);
@@ -196,7 +196,7 @@ __attribute__((noinline)) static void settle_in(struct mal_rank *rank, struct ma
 
 	if (!mal_self.tid)
 		mal_self.tid = (int32_t)syscall(SYS_gettid);
-	mal_self.met = true;
+	mal_self.considered_primary = true;
 	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) != mal_self.tid) {
 		atomic_store_explicit(&slot->tid, mal_self.tid, memory_order_relaxed);
 		atomic_store_explicit(&slot->bound, MAL_NO_CPU, memory_order_relaxed);

@@ -63,7 +63,7 @@ static bool dismiss(struct mal_rank *rank, int32_t old)
 	/* It sees that should it wake up now. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (is_vacant(rank, old)) {
-		rank->primary.first->met = false;
+		rank->primary.first->considered_primary = false;
 		return true;
 	}
 	rank->primary.first->primary = true;
@@ -94,7 +94,7 @@ bool mal_become_primary(struct mal_rank *rank)
 {
 	int32_t old = 0;
 
-	mal_self.met = true;
+	mal_self.considered_primary = true;
 	mal_self.tid = (int32_t)syscall(SYS_gettid);
 	if (!atomic_compare_exchange_strong(&rank->primary.tid, &old, mal_self.tid) &&
 	    !take_over(rank, old))

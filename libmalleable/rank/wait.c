@@ -257,7 +257,7 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	mal_unmanaged_open(&mal);
 	if (mal.unmanaged && mal_gomp_is_kept())
 		atomic_store(&mal.slot->reason, MAL_REASON_CROWDED);
-	if (!mal_self.met)
+	if (!mal_self.considered_primary)
 		mal_become_primary(&mal);
 	measure_calls(&mal);
 	mal_summary_begin();

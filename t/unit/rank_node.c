@@ -405,7 +405,7 @@ static void open_rank(unsigned int rank, unsigned int each)
 		struct node_thread *thread = &node_thread[rank * NODE_THREADS + i];
 
 		thread->self = (struct mal_thread){
-			.tid = tid_of(rank, i), .met = i == 0, .primary = i == 0};
+			.tid = tid_of(rank, i), .considered_primary = i == 0, .primary = i == 0};
 		test_kernel.at[tid_of(rank, i)] = rank * each;
 	}
 }

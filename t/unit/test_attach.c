@@ -200,7 +200,7 @@ static void taken_over(void **state)
 	mal.team.base = 2;
 	mal.slot->foreign_threads = MAL_FOREIGN_WAIT;
 	assert_true(another_becomes(2));
-	assert_false(mal_self.primary || mal_self.met);
+	assert_false(mal_self.primary || mal_self.considered_primary);
 	assert_int_equal(mal.team.base, 0);
 	assert_int_equal(mal.slot->foreign_threads, 0);
 	assert_false(another_becomes(2));

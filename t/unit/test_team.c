@@ -173,7 +173,7 @@ enum mal_mode_reason mal_objects_keep_size(void)
 bool mal_become_primary(struct mal_rank *rank)
 {
 	(void)rank;
-	mal_self.met = mal_self.primary = true;
+	mal_self.considered_primary = mal_self.primary = true;
 	return true;
 }
 
@@ -258,7 +258,7 @@ static int set_up(void **state)
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		unsetenv(variables[i]);
 	open_node(2, 2, 8);
-	mal_self.primary = mal_self.met = true;
+	mal_self.primary = mal_self.considered_primary = true;
 	memset(&mal.team, 0, sizeof(mal.team));
 	threads_set = procs_there = 2;
 	limit_set = levels_set = dynamic_set = kind_set = chunk_set = 0;
@@ -1024,7 +1024,7 @@ static void raises_in_another_thread(void **state)
 	one_cpu(true);
 	assert_int_equal(omp_get_max_threads(), 2);
 	/* Nobody would be told but the process's first. */
-	mal_self.primary = mal_self.met = false;
+	mal_self.primary = mal_self.considered_primary = false;
 	mal.team.base = 0;
 	mal.primary.tid = 1;
 	mal.team.schedule = mal.team.linger = 1;

@@ -44,7 +44,7 @@ static int set_up(void **state)
 	open_node(2, 2, 4);
 	mal.slot->changes = 1;
 	mal_cpus_refresh(&mal);
-	mal_self.primary = mal_self.met = true;
+	mal_self.primary = mal_self.considered_primary = true;
 	test_kernel.mask[1] = mal.home;
 	mal_pins_open(&mal, &mal.home);
 	mal_threads_peak();

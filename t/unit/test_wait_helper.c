@@ -104,7 +104,7 @@ static int set_up(void **state)
 	assert_true(mal_cpus_refresh(&mal));
 	mal.team.size = CPUS;
 	mal.primary.tid = tid_of(0, 0);
-	mal_self.primary = mal_self.met = true;
+	mal_self.primary = mal_self.considered_primary = true;
 	mal_mpi_init(MAL_MPI_POLLS_UNSEEN);
 	give_way = change_places;
 	other.seed = other.starts = 0;

@@ -326,8 +326,8 @@ struct mal_thread {
 	uintptr_t mpi_frame; /* frame of the outermost call, while mpi_depth */
 	unsigned int nested; /* depth of teams inside the managed one */
 	bool primary;
-	uint8_t special;	 /* MAL_BY_CPU_TIME, MAL_MIMICS_FP */
-	bool met;		 /* was considered as primary thread */
+	uint8_t special; /* MAL_BY_CPU_TIME, MAL_MIMICS_FP */
+	bool considered_primary;
 	uint8_t calling;	 /* enum mal_calling */
 	bool testing;		 /* primary, in a loop of MPI tests that counts as waiting */
 	bool waiting;		 /* in such a call or loop, for long enough to be a wait */
