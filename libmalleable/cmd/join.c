@@ -173,7 +173,7 @@ static void detach(const struct mal_launcher_group *group)
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	for (int fd = STDERR_FILENO + 1; fd < DESCRIPTORS; fd++)
-		if (fd != group->listening && fd != group->meeting.directory)
+		if (fd != group->listening && fd != group->rendezvous.directory)
 			close(fd);
 	mal_cpumask_set_affinity(0, &group->cpus);
 }
@@ -205,11 +205,11 @@ static int meet(struct mal_launcher_group *group, long deadline, struct mal_erro
 	int fd;
 
 	do {
-		fd = mal_meeting_connect(&group->meeting, deadline, &group->listening, err);
+		fd = mal_rendezvous_connect(&group->rendezvous, deadline, &group->listening, err);
 		if (fd >= 0 || group->listening < 0)
 			return fd;
 		if (!start_leader(group)) {
-			mal_meeting_end(&group->meeting, group->listening);
+			mal_rendezvous_end(&group->rendezvous, group->listening);
 			return mal_fail(err, "cannot start the controller of the ranks");
 		}
 		close(group->listening);
@@ -249,13 +249,13 @@ static int come(struct mal_launcher_group *group, int *received,
 	long deadline = mal_now_ms() + mal_patience_ms(JOIN_MS);
 	int result;
 
-	if (mal_meeting_find(&group->meeting, err) < 0)
+	if (mal_rendezvous_find(&group->rendezvous, err) < 0)
 		return -1;
 	/* The group before ours may just have ended. */
 	result = ask(group, deadline, received, answer, err);
 	if (result < 0)
 		result = ask(group, deadline, received, answer, err);
-	close(group->meeting.directory);
+	close(group->rendezvous.directory);
 	return result;
 }
 

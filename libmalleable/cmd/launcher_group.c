@@ -199,7 +199,7 @@ static void end(void)
 {
 	char text[MAL_STANDALONE_TEXT] = {0};
 
-	mal_meeting_end(&all.wish->meeting, all.polled[0].fd);
+	mal_rendezvous_end(&all.wish->rendezvous, all.polled[0].fd);
 	if (all.claim >= 0)
 		close(all.claim);
 	if (!all.started)

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "libmalleable/base/cpumask.h"
-#include "libmalleable/cmd/meeting.h"
+#include "libmalleable/cmd/rendezvous.h"
 #include "libmalleable/core/rundir.h"
 #include "libmalleable/core/settings.h"
 #include "policies/interface/choice.h"
@@ -20,7 +20,7 @@ struct mal_launcher_group {
 	struct mal_user_options wish;
 	struct mal_choice choice;
 	const char *libdir;
-	struct mal_meeting meeting;
+	struct mal_rendezvous rendezvous;
 	int listening;		 /* there, -1: another process does */
 	char name[16];		 /* the launcher's program */
 	struct mal_cpumask cpus; /* the launcher's */
@@ -40,5 +40,5 @@ struct mal_launcher_group_answer {
 	char socket[MAL_SOCKET_PATH]; /* the controller's, empty: none */
 };
 
-/* Lead the group of ranks that come to the meeting, until all have ended. */
+/* Lead the group of ranks that come to the rendezvous, until all have ended. */
 void mal_launcher_group_run(const struct mal_launcher_group *group);

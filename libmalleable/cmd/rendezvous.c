@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* meeting.c: the socket at which the ranks of one launcher meet. */
-#include "libmalleable/cmd/meeting.h"
+/* rendezvous.c: the socket at which the ranks of one launcher meet. */
+#include "libmalleable/cmd/rendezvous.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define GROUP_LENGTH 60
 
-int mal_meeting_find(struct mal_meeting *meeting, struct mal_error *err)
+int mal_rendezvous_find(struct mal_rendezvous *rendezvous, struct mal_error *err)
 {
 	const char *path = mal_launcher_told(environ, MAL_LAUNCHER_DIRECTORY),
 		   *group = mal_launcher_told(environ, MAL_LAUNCHER_JOB);
@@ -29,24 +29,24 @@ int mal_meeting_find(struct mal_meeting *meeting, struct mal_error *err)
 	/* The end differs between a launcher's jobs: the beginning may be the host's name. */
 	if (strlen(group) > GROUP_LENGTH)
 		group += strlen(group) - GROUP_LENGTH;
-	snprintf(meeting->name, sizeof(meeting->name), "malleable.%s", group);
-	meeting->directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (meeting->directory < 0)
+	snprintf(rendezvous->name, sizeof(rendezvous->name), "malleable.%s", group);
+	rendezvous->directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (rendezvous->directory < 0)
 		return mal_fail_errno(err, "cannot open the launcher's %.200s", path);
-	if (fstat(meeting->directory, &status) == 0 && status.st_uid == geteuid() &&
+	if (fstat(rendezvous->directory, &status) == 0 && status.st_uid == geteuid() &&
 	    !(status.st_mode & (S_IRWXG | S_IRWXO)))
 		return 0;
-	close(meeting->directory);
+	close(rendezvous->directory);
 	return mal_fail(err, "the launcher's %.200s is open to other users", path);
 }
 
 /* By the open directory, whose path may be longer than a socket's. */
-static struct sockaddr_un make_address(const struct mal_meeting *meeting)
+static struct sockaddr_un make_address(const struct mal_rendezvous *rendezvous)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s",
-		 meeting->directory, meeting->name);
+		 rendezvous->directory, rendezvous->name);
 	return address;
 }
 
@@ -58,10 +58,10 @@ static bool is_ours(int fd)
 	return mal_channel_peer(fd, &peer) && peer.uid == geteuid();
 }
 
-int mal_meeting_connect(const struct mal_meeting *meeting, long deadline, int *listening,
-			struct mal_error *err)
+int mal_rendezvous_connect(const struct mal_rendezvous *rendezvous, long deadline, int *listening,
+			   struct mal_error *err)
 {
-	const struct sockaddr_un address = make_address(meeting);
+	const struct sockaddr_un address = make_address(rendezvous);
 	const struct sockaddr *any = (const struct sockaddr *)&address;
 
 	*listening = -1;
@@ -88,8 +88,8 @@ int mal_meeting_connect(const struct mal_meeting *meeting, long deadline, int *l
 	return mal_fail(err, "no process listens where the launcher's ranks meet");
 }
 
-void mal_meeting_end(const struct mal_meeting *meeting, int listening)
+void mal_rendezvous_end(const struct mal_rendezvous *rendezvous, int listening)
 {
-	unlinkat(meeting->directory, meeting->name, 0);
+	unlinkat(rendezvous->directory, rendezvous->name, 0);
 	close(listening);
 }
