@@ -37,4 +37,4 @@ void mal_prove_say_bound(const void *key);
 bool mal_prove_all_free(void);
 
 /* The program was told 1 thread, or chose it: no team of it is ever larger. Any thread. */
-void mal_prove_told_one(void);
+void mal_prove_reported_one(void);

@@ -30,6 +30,6 @@ bool mal_prove_all_free(void)
 	return false;
 }
 
-void mal_prove_told_one(void)
+void mal_prove_reported_one(void)
 {
 }

@@ -56,7 +56,7 @@ static int max_threads(const void *caller)
 	if (!is_managed(runtime))
 		return threads;
 	if (!is_about_the_team())
-		return mal_team_tell_inside(&mal, threads);
+		return mal_team_report_inside(&mal, threads);
 	mal_team_open(&mal);
 	mal_team_look(&mal);
 	/*
@@ -65,7 +65,7 @@ static int max_threads(const void *caller)
 	 */
 	if (!mal.proofs.on)
 		mal_team_set(&mal, mal.team.base);
-	return mal_team_tell(&mal, (int)mal.team.base);
+	return mal_team_report(&mal, (int)mal.team.base);
 }
 
 static int num_threads(const void *caller)
@@ -74,7 +74,7 @@ static int num_threads(const void *caller)
 	int threads = runtime ? runtime->get_num_threads() : 1;
 
 	return runtime && is_managed(runtime) && mal.region.depth
-		       ? mal_team_tell_inside(&mal, threads)
+		       ? mal_team_report_inside(&mal, threads)
 		       : threads;
 }
 
@@ -86,14 +86,14 @@ static int num_procs(const void *caller)
 	/* It shall not contradict what the program is told otherwise. */
 	if (runtime && is_managed(runtime) && mal.proofs.on && is_about_the_team()) {
 		mal_team_open(&mal);
-		if (mal.proofs.raised)
+		if (mal.proofs.reported_two)
 			procs = (int)mal.team.base;
 	}
 	/*
 	 * Without OMP_NUM_THREADS this is the number of threads too, and programs size arrays by
 	 * it.
 	 */
-	return runtime && is_managed(runtime) ? mal_team_tell(&mal, procs) : procs;
+	return runtime && is_managed(runtime) ? mal_team_report(&mal, procs) : procs;
 }
 
 static void choose_threads(const void *caller, int threads)
@@ -151,7 +151,7 @@ static int blocktime(const void *caller)
 	const struct mal_runtime *runtime = mal_runtime_of(caller);
 	int ms = runtime && runtime->get_blocktime ? runtime->get_blocktime() : 0;
 
-	return runtime && is_managed(runtime) ? mal_team_tell_blocktime(&mal, ms) : ms;
+	return runtime && is_managed(runtime) ? mal_team_report_blocktime(&mal, ms) : ms;
 }
 
 ASK(omp_get_max_threads, max_threads);

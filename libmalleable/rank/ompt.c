@@ -46,7 +46,7 @@ static ompt_get_task_info_t get_task_info;
 __attribute__((noinline)) static uint64_t copy_primary_fp(struct mal_rank *rank)
 {
 	rank->team.arithmetic = mal_arithmetic_read();
-	atomic_store_explicit(&rank->team.raised, 0, memory_order_relaxed);
+	atomic_store_explicit(&rank->team.fp_flags, 0, memory_order_relaxed);
 	return MAL_MIMICS_FP;
 }
 
@@ -104,7 +104,7 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 	mal_region_end(where);
 	/* Without us the primary thread had done all of it. */
 	if (__builtin_expect(mal.team.mimic_primary_fp, 0))
-		mal_flags_raise(atomic_exchange(&mal.team.raised, 0));
+		mal_flags_raise(atomic_exchange(&mal.team.fp_flags, 0));
 }
 
 /*
@@ -165,7 +165,7 @@ __attribute__((noinline)) static void end_special_work(struct mal_rank *rank)
 	uint64_t worked = special_work();
 
 	if (mal_self.special & MAL_MIMICS_FP)
-		atomic_fetch_or(&rank->team.raised, mal_fpstate_flags(&saved));
+		atomic_fetch_or(&rank->team.fp_flags, mal_fpstate_flags(&saved));
 	mal_fpstate_restore(&saved);
 	if (mal_self.weight)
 		count_work(rank, worked);

@@ -59,8 +59,8 @@ static bool preparation_is_current(const struct mal_rank *rank)
 		       rank->prepared.borrowers &&
 	       atomic_load_explicit(&rank->slot->changes, memory_order_relaxed) ==
 		       rank->prepared.changes &&
-	       atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed) ==
-		       rank->prepared.told_threads &&
+	       atomic_load_explicit(&rank->team.reported_threads, memory_order_relaxed) ==
+		       rank->prepared.reported_threads &&
 	       rank->team.size == rank->prepared.team && !rank->cpus.plan_unfinished;
 }
 
@@ -74,8 +74,8 @@ static void record_preparation(struct mal_rank *rank)
 	rank->prepared.plan = rank->cpus.seen_plan;
 	rank->prepared.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
 	rank->prepared.changes = rank->cpus.seen_changes;
-	rank->prepared.told_threads =
-		atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
+	rank->prepared.reported_threads =
+		atomic_load_explicit(&rank->team.reported_threads, memory_order_relaxed);
 	rank->prepared.team = rank->team.size;
 }
 
@@ -169,10 +169,11 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 	rank->region.sized = !clause && mal_team_may_differ(rank);
 	rank->region.may_share_cpus = rank->region.oversubscribed || rank->cpus.borrowed_count;
 	linger_changed = mal_team_set_linger(
-		rank, choose_linger(rank, current,
-				    clause || (team == rank->team.base && !rank->team.told_more &&
-					       !rank->proofs.raised &&
-					       !(rank->proofs.on && mal_team_may_differ(rank)))));
+		rank,
+		choose_linger(rank, current,
+			      clause || (team == rank->team.base && !rank->team.reported_more &&
+					 !rank->proofs.reported_two &&
+					 !(rank->proofs.on && mal_team_may_differ(rank)))));
 	atomic_store_explicit(&rank->slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(rank, team);
 	if (changed || linger_changed || clause || rank->region.may_share_cpus ||

@@ -100,7 +100,7 @@ static void choose_mode(struct mal_rank *rank)
 	 * the program is told so that it can grow matters to bound regions alone.
 	 */
 	if (rank->team.base != mal_cpumask_count(&rank->home) &&
-	    !(rank->team.told_more && rank->proofs.on))
+	    !(rank->team.reported_more && rank->proofs.on))
 		keep_size(rank, MAL_REASON_NUMBER);
 	else if (runtime->get_dynamic && runtime->get_dynamic())
 		keep_size(rank, MAL_REASON_DYNAMIC);
@@ -144,31 +144,32 @@ static bool system_has_room(const struct mal_rank *rank, unsigned int threads)
  */
 static void raise_base(struct mal_rank *rank, bool chosen)
 {
-	bool told_so = rank->proofs.raised; /* while another thread was the primary one */
+	bool reported_two =
+		rank->proofs.reported_two; /* while another thread was the primary one */
 
-	rank->proofs.raised = false;
+	rank->proofs.reported_two = false;
 	if (!rank->proofs.on || rank->mode != MAL_MODE_AUTO || rank->team.base != 1)
 		return;
 	if (rank->bits == MAL_BITS_STRICT) {
 		atomic_fetch_or(&rank->slot->chosen, MAL_CHOSEN_BY_BITS);
 		chosen = true;
 	}
-	if (!chosen && (told_so || !atomic_load(&rank->team.told_threads)) &&
-	    !rank->proofs.told_one && rank->team.managed->set_num_threads && get_limit(rank) >= 2 &&
-	    mal_prove_all_free() && system_has_room(rank, 2)) {
+	if (!chosen && (reported_two || !atomic_load(&rank->team.reported_threads)) &&
+	    !rank->proofs.reported_one && rank->team.managed->set_num_threads &&
+	    get_limit(rank) >= 2 && mal_prove_all_free() && system_has_room(rank, 2)) {
 		/* Who only observes changes nothing, but tells what balancing could do. */
 		if (!rank->observe)
 			rank->team.base = 2;
-		rank->proofs.raised = true;
+		rank->proofs.reported_two = true;
 	} else if (chosen) {
-		mal_prove_told_one();
+		mal_prove_reported_one();
 	}
 }
 
 /* Which regions that cannot tell have the program's own team all the same, and what it is. */
 static void learn_own(struct mal_rank *rank)
 {
-	rank->team.own = rank->team.told_more ? rank->team.base : rank->team.unbalanced;
+	rank->team.own = rank->team.reported_more ? rank->team.base : rank->team.unbalanced;
 	rank->proofs.keeps = (uint8_t)((keeps_bits(rank) ? (unsigned int)MAL_REGION_SUMS : 0u) |
 				       (rank->team.own == 1 ? (unsigned int)MAL_REGION_ALONE : 0u));
 }
@@ -179,7 +180,7 @@ static void learn_own(struct mal_rank *rank)
  */
 static unsigned int who_chose(const struct mal_rank *rank, const char *numbers)
 {
-	if (rank->team.told_more)
+	if (rank->team.reported_more)
 		return MAL_CHOSEN_BY_KEY;
 	return numbers && rank->team.base != mal_cpumask_count(&rank->home) ? MAL_CHOSEN_BY_VARIABLE
 									    : 0;
@@ -193,7 +194,7 @@ static void take_share(struct mal_rank *rank)
 {
 	unsigned int share = mal_cpumask_count(&rank->home);
 
-	if (rank->team.base <= share || rank->team.told_more ||
+	if (rank->team.base <= share || rank->team.reported_more ||
 	    !rank->team.managed->set_num_threads)
 		return;
 	rank->team.base = rank->team.unbalanced = share;
@@ -241,7 +242,7 @@ void mal_team_open(struct mal_rank *rank)
 
 		rank->team.base = told < limit ? told : limit;
 		runtime->set_num_threads((int)rank->team.base);
-		rank->team.told_more = true;
+		rank->team.reported_more = true;
 	}
 	if (rank->divided && !numbers)
 		take_share(rank);
@@ -276,7 +277,7 @@ void mal_team_look(struct mal_rank *rank)
 	if (asked <= rank->team.base)
 		return;
 	rank->team.base = asked;
-	rank->team.told_more = true;
+	rank->team.reported_more = true;
 	learn_own(rank);
 }
 
@@ -326,25 +327,26 @@ void mal_team_chosen(struct mal_rank *rank, unsigned int threads)
 		rank->team.unbalanced = threads;
 	rank->team.base = threads;
 	rank->team.size = threads;
-	rank->proofs.raised = false;
+	rank->proofs.reported_two = false;
 	learn_own(rank);
 	atomic_store(&rank->team.asked_inside, 0);
-	mal_team_tell(rank, (int)threads);
+	mal_team_report(rank, (int)threads);
 }
 
-int mal_team_tell(struct mal_rank *rank, int threads)
+int mal_team_report(struct mal_rank *rank, int threads)
 {
-	unsigned int told = atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
+	unsigned int told =
+		atomic_load_explicit(&rank->team.reported_threads, memory_order_relaxed);
 
 	/* A region of one thread because of its if clause says nothing of others. */
-	if (threads == 1 && rank->team.base <= 1 && !rank->proofs.raised)
-		mal_prove_told_one();
-	if (threads > 1 && rank->proofs.raised)
+	if (threads == 1 && rank->team.base <= 1 && !rank->proofs.reported_two)
+		mal_prove_reported_one();
+	if (threads > 1 && rank->proofs.reported_two)
 		atomic_fetch_or(&rank->slot->differs, MAL_DIFFERS_ONE);
 	if (threads > 0 && (unsigned int)threads > told) {
 		uint32_t reason = MAL_REASON_NONE;
 
-		atomic_store(&rank->team.told_threads, (uint32_t)threads);
+		atomic_store(&rank->team.reported_threads, (uint32_t)threads);
 		atomic_store(&rank->slot->reported, (uint32_t)threads);
 		if (rank->mode == MAL_MODE_AUTO)
 			atomic_compare_exchange_strong(&rank->slot->reason, &reason,
@@ -353,7 +355,7 @@ int mal_team_tell(struct mal_rank *rank, int threads)
 	return threads;
 }
 
-int mal_team_tell_inside(struct mal_rank *rank, int threads)
+int mal_team_report_inside(struct mal_rank *rank, int threads)
 {
 	/* It was proved that nothing comes of it. */
 	if (mal_self.slot && (rank->proofs.free || rank->proofs.kept))
@@ -366,7 +368,7 @@ int mal_team_tell_inside(struct mal_rank *rank, int threads)
 		atomic_store(&rank->team.asked_inside, rank->region.running);
 		threads = threads > (int)rank->region.running ? threads : (int)rank->region.running;
 	}
-	return mal_team_tell(rank, threads);
+	return mal_team_report(rank, threads);
 }
 
 /* A plan may come before the first region, where the team is opened. */
@@ -379,11 +381,11 @@ bool mal_team_is_free(const struct mal_rank *rank)
 {
 	if (rank->proofs.on)
 		return rank->mode == MAL_MODE_AUTO && can_resize(rank) &&
-		       !atomic_load_explicit(&rank->proofs.told_one, memory_order_relaxed);
+		       !atomic_load_explicit(&rank->proofs.reported_one, memory_order_relaxed);
 	if (rank->mode == MAL_MODE_TEAM)
 		return can_resize(rank);
 	return rank->mode != MAL_MODE_CPUSET &&
-	       !atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed) &&
+	       !atomic_load_explicit(&rank->team.reported_threads, memory_order_relaxed) &&
 	       can_resize(rank);
 }
 
@@ -400,7 +402,8 @@ bool mal_team_is_mostly_free(const struct mal_rank *rank)
 
 static unsigned int max_threads(const struct mal_rank *rank)
 {
-	unsigned int told = atomic_load_explicit(&rank->team.told_threads, memory_order_relaxed);
+	unsigned int told =
+		atomic_load_explicit(&rank->team.reported_threads, memory_order_relaxed);
 
 	if (rank->mode == MAL_MODE_TEAM || mal_team_is_mostly_free(rank))
 		told = 0;
@@ -440,7 +443,7 @@ void mal_team_follow(struct mal_rank *rank, unsigned int cpus)
 	 * then.
 	 */
 	if (!rank->team.base || !cpus || rank->mode == MAL_MODE_CPUSET || rank->proofs.on ||
-	    (atomic_load(&rank->team.told_threads) && rank->mode != MAL_MODE_TEAM))
+	    (atomic_load(&rank->team.reported_threads) && rank->mode != MAL_MODE_TEAM))
 		return;
 	cpus = mal_team_clamp(rank, cpus);
 	rank->team.base = cpus;
@@ -457,7 +460,7 @@ bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger linger)
 	return true;
 }
 
-int mal_team_tell_blocktime(const struct mal_rank *rank, int ms)
+int mal_team_report_blocktime(const struct mal_rank *rank, int ms)
 {
 	bool ours = rank->team.linger != MAL_LINGER_USUAL && !rank->team.block_fixed &&
 		    ms == (rank->team.linger == MAL_LINGER_SHORT);

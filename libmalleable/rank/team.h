@@ -51,7 +51,7 @@ enum mal_linger {
  */
 bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger linger);
 /* What the program is to learn where the runtime says MS. */
-int mal_team_tell_blocktime(const struct mal_rank *rank, int ms);
+int mal_team_report_blocktime(const struct mal_rank *rank, int ms);
 
 /*
  * Set how loops with schedule(runtime) share out work from the next region on: kind (omp_sched_t) +
@@ -88,5 +88,5 @@ void mal_team_chosen(struct mal_rank *rank, unsigned int threads);
  * The program learns THREADS, or inside a region that we widened the size of that. Returns what it
  * learns.
  */
-int mal_team_tell(struct mal_rank *rank, int threads);
-int mal_team_tell_inside(struct mal_rank *rank, int threads);
+int mal_team_report(struct mal_rank *rank, int threads);
+int mal_team_report_inside(struct mal_rank *rank, int threads);

@@ -166,7 +166,7 @@ STUB(void, mal_phase_follow_plan, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_region, (const void *where), NOTHING)
 STUB(void, mal_prove, (void), NOTHING)
 STUB(void, mal_reveal, (void), NOTHING)
-STUB(void, mal_prove_told_one, (void), NOTHING)
+STUB(void, mal_prove_reported_one, (void), NOTHING)
 STUB(struct mal_region_verdict, mal_prove_region, (const void *key),
      (struct mal_region_verdict){.stays = true})
 STUB(void, mal_prove_say_bound, (const void *key), NOTHING)

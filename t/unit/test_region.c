@@ -216,7 +216,7 @@ static void one_by_if(void **state)
 }
 
 /* Told 2 on one CPU: free regions have one thread until others wait, bound ones two. */
-static void raised(void **state)
+static void told_two_threads(void **state)
 {
 	static const char bound, is_free;
 
@@ -224,7 +224,7 @@ static void raised(void **state)
 	close_node();
 	open_node(RANKS, 1, THREADS);
 	free_one = &is_free;
-	mal.proofs.on = mal.proofs.raised = true;
+	mal.proofs.on = mal.proofs.reported_two = true;
 	mal.team.base = 2;
 	mal.team.size = 1;
 	begin(&is_free, NONE);
@@ -252,7 +252,7 @@ static void kept(void **state)
 	open_node(RANKS, 1, THREADS);
 	free_one = &sums;
 	facts = MAL_REGION_SUMS;
-	mal.proofs.on = mal.proofs.raised = true;
+	mal.proofs.on = mal.proofs.reported_two = true;
 	mal.proofs.keeps = MAL_REGION_SUMS;
 	mal.team.base = 2;
 	mal.team.own = mal.team.size = 1;
@@ -430,7 +430,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bound_unasked, open_all, close_all),
 		cmocka_unit_test_setup_teardown(passing_by, open_all, close_all),
 		cmocka_unit_test_setup_teardown(one_by_if, open_all, close_all),
-		cmocka_unit_test_setup_teardown(raised, open_all, close_all),
+		cmocka_unit_test_setup_teardown(told_two_threads, open_all, close_all),
 		cmocka_unit_test_setup_teardown(kept, open_all, close_all),
 		cmocka_unit_test_setup_teardown(is_found_again, open_all, close_all),
 		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),

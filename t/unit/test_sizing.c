@@ -272,7 +272,7 @@ static void wide_as_told(void **state)
 	open_node(RANKS, 1, THREADS);
 	free_one = &region;
 	mal.sizing.threads = THREADS;
-	mal.proofs.on = mal.proofs.raised = true;
+	mal.proofs.on = mal.proofs.reported_two = true;
 	mal.team.base = 2;
 	mal.team.size = 1;
 	take_turns(&region, turns, 3);

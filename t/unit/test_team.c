@@ -185,9 +185,9 @@ bool mal_prove_all_free(void)
 	return all_free;
 }
 
-void mal_prove_told_one(void)
+void mal_prove_reported_one(void)
 {
-	mal.proofs.told_one = true;
+	mal.proofs.reported_one = true;
 }
 
 /* What becomes of waits. */
@@ -391,7 +391,7 @@ static void bounds(void **state)
 }
 
 /* The user has more threads told than there are CPUs. */
-static void told_more(void **state)
+static void reported_more(void **state)
 {
 	(void)state;
 	setenv(MAL_ENV_MAX_THREADS, "6", 1);
@@ -399,7 +399,7 @@ static void told_more(void **state)
 	mal_team_open(&mal);
 	assert_int_equal(mal.team.base, 4);
 	assert_int_equal(threads_set, 4);
-	assert_true(mal.team.told_more);
+	assert_true(mal.team.reported_more);
 }
 
 /* A number that is none is passed over: a wrapper may have changed it. */
@@ -409,7 +409,7 @@ static void told_nonsense(void **state)
 	setenv(MAL_ENV_MAX_THREADS, "six", 1);
 	mal_team_open(&mal);
 	assert_int_equal(mal.team.base, 2);
-	assert_false(mal.team.told_more);
+	assert_false(mal.team.reported_more);
 }
 
 static void lingers(void **state)
@@ -568,7 +568,7 @@ static void sets(void **state)
 	(void)state;
 	omp_set_num_threads(5);
 	assert_int_equal(mal.team.base, 5);
-	assert_int_equal(mal.team.told_threads, 5);
+	assert_int_equal(mal.team.reported_threads, 5);
 	omp_set_num_threads_(&(int){3});
 	assert_int_equal(mal.team.size, 3);
 	omp_set_dynamic(1);
@@ -940,7 +940,7 @@ static void raises(void **state)
 	mal.proofs.free = true;
 	assert_true(mal_team_may_differ(&mal));
 	assert_int_equal(omp_get_num_threads(), 1);
-	assert_false(mal.proofs.told_one);
+	assert_false(mal.proofs.reported_one);
 	mal.proofs.free = false;
 	assert_false(mal_team_may_differ(&mal));
 	mal.region.running = 2;
@@ -978,7 +978,7 @@ static void keeps_bits(void **state)
 	mal_self.slot = thread_of(0, 0);
 	mal.proofs.kept = true;
 	assert_int_equal(omp_get_num_threads(), 1);
-	assert_false(mal.proofs.told_one);
+	assert_false(mal.proofs.reported_one);
 }
 
 /* Nobody asked: told 1 as without us, and no team grows. */
@@ -989,12 +989,12 @@ static void keeps_one_where_nobody_asked(void **state)
 	mal.bits = MAL_BITS_STRICT;
 	assert_int_equal(omp_get_max_threads(), 1);
 	assert_int_equal(omp_get_num_procs(), 1);
-	assert_true(mal.proofs.told_one);
+	assert_true(mal.proofs.reported_one);
 	assert_false(mal.slot->differs);
 	assert_int_equal(mal.slot->chosen, MAL_CHOSEN_BY_BITS);
 	/* Several threads may differ. */
-	mal.team.base = mal.team.told_threads = 0;
-	mal.proofs.told_one = false;
+	mal.team.base = mal.team.reported_threads = 0;
+	mal.proofs.reported_one = false;
 	mal.home = (struct mal_cpumask){{3}};
 	threads_set = procs_there = 2;
 	assert_int_equal(omp_get_max_threads(), 2);
@@ -1029,14 +1029,14 @@ static void raises_in_another_thread(void **state)
 	mal.primary.tid = 1;
 	mal.team.schedule = mal.team.linger = 1;
 	assert_int_equal(omp_get_max_threads(), 2);
-	assert_true(mal_self.primary && mal.proofs.raised);
+	assert_true(mal_self.primary && mal.proofs.reported_two);
 	assert_int_equal(mal.team.size, 1);
 	assert_int_equal(mal.team.schedule + mal.team.linger, 0);
 	/* One that has chosen another number keeps that. */
 	threads_set = 5;
 	mal.team.base = 0;
 	assert_int_equal(omp_get_max_threads(), 5);
-	assert_false(mal.proofs.raised);
+	assert_false(mal.proofs.reported_two);
 }
 
 /* Who only observes is told 1 as ever, and what is known is that it could be more. */
@@ -1047,10 +1047,10 @@ static void raises_not_the_observed(void **state)
 	mal.observe = true;
 	assert_int_equal(omp_get_num_procs(), 1);
 	assert_int_equal(omp_get_max_threads(), 1);
-	assert_false(mal.proofs.told_one);
+	assert_false(mal.proofs.reported_one);
 	assert_true(mal_team_is_free(&mal));
 	omp_set_num_threads(1);
-	assert_true(mal.proofs.told_one);
+	assert_true(mal.proofs.reported_one);
 }
 
 static void raises_not(void **state)
@@ -1165,7 +1165,7 @@ static void one_inside_is_no_answer(void **state)
 	mal.region.running = 1;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 1);
-	assert_false(mal.proofs.told_one);
+	assert_false(mal.proofs.reported_one);
 	mal.region.depth = 0;
 	assert_true(mal_team_is_free(&mal));
 	/* What the program is told stays, until it sets another number. */
@@ -1195,11 +1195,11 @@ static void told_to_grow(void **state)
 	assert_false(mal_team_may_differ(&mal));
 	mal.proofs.free = true;
 	assert_true(mal_team_may_differ(&mal));
-	assert_false(mal.proofs.raised);
+	assert_false(mal.proofs.reported_two);
 	/* 1 is the user's word too. */
-	mal.team.base = mal.team.told_threads = 0;
+	mal.team.base = mal.team.reported_threads = 0;
 	threads_set = 1;
-	mal.proofs.told_one = false;
+	mal.proofs.reported_one = false;
 	all_free = true;
 	setenv(MAL_ENV_MAX_THREADS, "1", 1);
 	assert_int_equal(omp_get_max_threads(), 1);
@@ -1222,7 +1222,7 @@ int main(void)
 		CASE(keeps_where_loops_are_left),
 		CASE(keeps_for_objects),
 		CASE(bounds),
-		CASE(told_more),
+		CASE(reported_more),
 		CASE(told_nonsense),
 		CASE(lingers),
 		CASE(patience_of_the_program),

@@ -218,7 +218,8 @@ static const char *to_try_for_one(const struct mal_rank_slot *slot)
 		       : "";
 }
 
-const char *mal_phrase_told_one(const struct mal_controller *controller, char *text, size_t size)
+const char *mal_phrase_reported_one(const struct mal_controller *controller, char *text,
+				    size_t size)
 {
 	const struct mal_segment *segment = &controller->step->segment;
 

@@ -273,7 +273,7 @@ static void add_proofs(struct mal_text *text, const struct mal_controller *contr
 		if (!*bound && !atomic_load(&slot->unread))
 			mal_phrase_bound(controller, rank, bound, sizeof(bound));
 	}
-	mal_phrase_told_one(controller, one, sizeof(one));
+	mal_phrase_reported_one(controller, one, sizeof(one));
 	/* One that never ran matters only where it kept the program at one thread. */
 	if (free_runs + kept >= runs && !*one)
 		*bound = '\0';

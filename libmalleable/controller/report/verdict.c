@@ -54,7 +54,7 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 	}
 	if (controller->plausibility.stopped)
 		return "others used the CPUs: try a quiet node";
-	if (*mal_phrase_told_one(controller, text, size))
+	if (*mal_phrase_reported_one(controller, text, size))
 		return text;
 	return mal_phrase_to_try(controller, mode, text, size);
 }

@@ -62,11 +62,11 @@ void mal_prove(void)
 	mal_count(&mal.slot->count.overhead_ticks, mal_ticks() - begin);
 }
 
-void mal_prove_told_one(void)
+void mal_prove_reported_one(void)
 {
 	if (!mal.proofs.on)
 		return;
-	atomic_store(&mal.proofs.told_one, true);
+	atomic_store(&mal.proofs.reported_one, true);
 	atomic_store(&mal.slot->proves, MAL_PROVES_ONE);
 }
 

@@ -101,7 +101,7 @@ struct mal_rank {
 	struct {
 		uint32_t number;
 		uint64_t borrowers;
-		uint32_t rules, schedule, plan, changes, told_threads;
+		uint32_t rules, schedule, plan, changes, reported_threads;
 		unsigned int team;
 	} prepared;
 
@@ -167,9 +167,9 @@ struct mal_rank {
 		unsigned int size; /* threads that the next region gets */
 		unsigned int base; /* team size that the program knows of */
 		/* the user had it told more threads than CPUs, to grow (max_threads) */
-		bool told_more;
+		bool reported_more;
 		/* the most threads that the program was told, 0: none */
-		_Atomic uint32_t told_threads;
+		_Atomic uint32_t reported_threads;
 		/* the user asked the runtime to bind threads: it may do so after a resize */
 		bool rebinds;
 		/* then: the CPUs of the calling thread's place; false: it has none */
@@ -189,7 +189,7 @@ struct mal_rank {
 		 */
 		bool mimic_primary_fp;
 		struct mal_arithmetic arithmetic;
-		_Atomic uint64_t raised;
+		_Atomic uint64_t fp_flags;
 		unsigned int unbalanced; /* the program's team without us */
 		unsigned int own;	 /* the same, but as many as the user had it told */
 		unsigned int room;	 /* the largest team so far, or that there was room for */
@@ -207,13 +207,13 @@ struct mal_rank {
 	 */
 	struct {
 		bool on;
-		bool raised; /* the program is told 2 though the rank has one CPU */
-		bool free;   /* the current region may have any team */
+		bool reported_two; /* the program is told 2 though the rank has one CPU */
+		bool free;	   /* the current region may have any team */
 		/* it cannot tell its team, but has the program's: results could differ */
 		bool kept;
 		uint8_t keeps; /* the regions that keep theirs: bits of enum mal_region_facts */
 		/* it was told or chose 1 thread: it may leave out what several would need */
-		_Atomic bool told_one;
+		_Atomic bool reported_one;
 		uint64_t free_ticks; /* in free regions, primary thread */
 	} proofs;
 
