@@ -394,7 +394,7 @@ static unsigned int cpu_of_waiter(const struct mal_rank *rank)
 	return rank->cpus.owned[0];
 }
 
-bool mal_wait_look(struct mal_rank *rank)
+bool mal_wait_poll_for(struct mal_rank *rank)
 {
 	uint64_t now = mal_ticks();
 

@@ -35,7 +35,7 @@ void mal_wait_poll(void);
  * The same where polls are not seen: called by another thread on behalf of the primary one, which
  * polls and does nothing else, and needs its CPU for that. Returns whether the wait is long enough.
  */
-bool mal_wait_look(struct mal_rank *rank);
+bool mal_wait_poll_for(struct mal_rank *rank);
 
 /*
  * Take the CPUs back because the primary thread computes again although its wait has not ended.

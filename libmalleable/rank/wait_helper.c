@@ -53,7 +53,7 @@ static bool look(struct mal_rank *rank, uint32_t now)
 	if (now % STATES != WAITS ||
 	    !atomic_compare_exchange_strong(&rank->helper.wait, &now, now - WAITS + BUSY))
 		return false;
-	is_long = mal_wait_look(rank);
+	is_long = mal_wait_poll_for(rank);
 	atomic_store(&rank->helper.wait, now);
 	return is_long;
 }
