@@ -15,7 +15,7 @@
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/starts.h"
-#include "libmalleable/core/unseen.h"
+#include "libmalleable/core/unloadable.h"
 #include "spank/launchers.h"
 #include "spank/plugin.h"
 
@@ -86,7 +86,7 @@ static bool has_library(const struct mal_setup *setup)
 	snprintf(path, sizeof(path), "%s/libmalleable.so", setup->libdir);
 	if (access(path, R_OK) < 0)
 		why = strerror(errno);
-	else if (!mal_unseen_libc_fits())
+	else if (!mal_unloadable_libc_fits())
 		why = "the C library there is too old, or not glibc";
 	if (why && setup->local_rank == 0)
 		balance_error("cannot load %s in the job: %s; the step runs unbalanced", path, why);

@@ -193,12 +193,12 @@ enum mal_segment_look mal_segment_look(int fd)
 								    : MAL_SEGMENT_THERE;
 }
 
-void mal_segment_tell_unseen(int fd)
+void mal_segment_note_unloadable(int fd)
 {
 	struct mal_header header;
 
 	if (read_header(fd, &header) && header.version == MAL_SEGMENT_VERSION && !header.over)
-		say_true(fd, offsetof(struct mal_header, unseen));
+		say_true(fd, offsetof(struct mal_header, unloadable));
 }
 
 void mal_segment_close(struct mal_segment *segment)

@@ -246,9 +246,9 @@ struct mal_header {
 	_Atomic int32_t reader; /* prover/rank/reader.h */
 	_Atomic uint32_t verdicts_kept;
 	_Atomic uint64_t awaited;
-	_Atomic uint32_t starts[4]; /* by enum mal_start (core/starts.h) */
-	_Atomic uint32_t unseen; /* a program was executed where our libraries cannot be loaded */
-	_Atomic uint32_t absent; /* libraries that a program missed, bits (core/absent.h) */
+	_Atomic uint32_t starts[4];  /* by enum mal_start (core/starts.h) */
+	_Atomic uint32_t unloadable; /* a program ran where our libraries cannot be loaded */
+	_Atomic uint32_t absent;     /* libraries that a program missed, bits (core/absent.h) */
 };
 
 /*
@@ -269,7 +269,7 @@ PIN(mal_header, free_cpus, 136) PIN(mal_header, wake, 192) PIN(mal_header, arriv
 PIN(mal_header, answers, 200) PIN(mal_header, awaiting, 204) PIN(mal_header, expected, 208)
 PIN(mal_header, refused, 212) PIN(mal_header, over, 216) PIN(mal_header, reader, 220)
 PIN(mal_header, verdicts_kept, 224) PIN(mal_header, awaited, 232)
-PIN(mal_header, starts, 240) PIN(mal_header, unseen, 256) PIN(mal_header, absent, 260)
+PIN(mal_header, starts, 240) PIN(mal_header, unloadable, 256) PIN(mal_header, absent, 260)
 PIN_SIZE(mal_cpu_slot, 64) PIN(mal_cpu_slot, word, 0) PIN(mal_cpu_slot, wake, 8)
 PIN(mal_cpu_slot, sleepers, 12) PIN(mal_cpu_slot, target, 16) PIN(mal_cpu_slot, core, 20)
 PIN(mal_cpu_slot, l3, 24) PIN(mal_cpu_slot, numa, 28)
@@ -325,7 +325,7 @@ struct mal_segment {
 void mal_segment_note_unbalanced(int fd);
 
 /* If FD is a running step's segment: a program is executed where our libraries cannot be loaded. */
-void mal_segment_tell_unseen(int fd);
+void mal_segment_note_unloadable(int fd);
 
 /*
  * Create a segment for RANK_COUNT ranks on the CPUs in ALLOCATION, map it into *SEGMENT and seal

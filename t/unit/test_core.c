@@ -27,7 +27,7 @@
 #include "libmalleable/core/skip_preload.h"
 #include "libmalleable/core/spec.h"
 #include "libmalleable/core/starts.h"
-#include "libmalleable/core/unseen.h"
+#include "libmalleable/core/unloadable.h"
 
 static void cpu_lists(void **state)
 {
@@ -490,12 +490,12 @@ static bool leaves_out(char *preload)
 	bool room;
 
 	errno = EBADF;
-	room = mal_unseen_room(environment) > 0;
+	room = mal_unloadable_room(environment) > 0;
 	assert_int_equal(errno, EBADF);
 	return room;
 }
 
-static void unseen_libraries(void **state)
+static void unloadable_libraries(void **state)
 {
 	(void)state;
 	assert_false(leaves_out("LD_PRELOAD=" OURS));
@@ -506,9 +506,9 @@ static void unseen_libraries(void **state)
 	assert_false(leaves_out("LD_PRELOAD=libmalleable.so"));
 	assert_false(leaves_out("LD_PRELOAD="));
 	assert_false(leaves_out("LD_PRELOADED=" OURS));
-	assert_int_equal(mal_unseen_room(NULL), 0);
+	assert_int_equal(mal_unloadable_room(NULL), 0);
 	/* Not of a balanced step. */
-	assert_int_equal(mal_unseen_room((char *[]){"LD_PRELOAD=" OURS, NULL}), 0);
+	assert_int_equal(mal_unloadable_room((char *[]){"LD_PRELOAD=" OURS, NULL}), 0);
 	here.libraries = true;
 }
 
@@ -526,7 +526,7 @@ static void older_libc(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		here.loader = cases[i].loader;
-		assert_int_equal(mal_unseen_libc_fits(), cases[i].fits);
+		assert_int_equal(mal_unloadable_libc_fits(), cases[i].fits);
 		assert_int_equal(leaves_out("LD_PRELOAD=" OURS), !cases[i].fits);
 	}
 	here.loader = NULL;
@@ -535,19 +535,19 @@ static void older_libc(void **state)
 /* Fails if the copy of BEFORE without what is ours is not AFTER. */
 static void check_copy(char *const *before, char *const *after)
 {
-	size_t room = mal_unseen_room(before), i = 0;
+	size_t room = mal_unloadable_room(before), i = 0;
 	char *space = malloc(room);
 	char *const *copy;
 
 	assert_true(room && space);
-	copy = mal_unseen_leave_out(before, space);
+	copy = mal_unloadable_leave_out(before, space);
 	for (; copy[i] && after[i]; i++)
 		assert_string_equal(copy[i], after[i]);
 	assert_true(!copy[i] && !after[i]);
 	free(space);
 }
 
-static void unseen_is_left_out(void **state)
+static void unloadable_is_left_out(void **state)
 {
 	char *const before[] = {"A=1",
 				"MALLEABLE_SEGMENT_FD=999",
@@ -576,7 +576,7 @@ static void unseen_is_left_out(void **state)
 }
 
 /* The segment of a step that runs, and nothing else, is written to. */
-static void unseen_is_told(void **state)
+static void unloadable_is_reported(void **state)
 {
 	struct mal_segment segment;
 	struct mal_cpumask cpus = {{0}};
@@ -591,13 +591,13 @@ static void unseen_is_told(void **state)
 	fd = mal_segment_create(&segment, 1, &cpus, &err);
 	assert_true(fd >= 0);
 	snprintf(number, sizeof(number), "MALLEABLE_SEGMENT_FD=%d", fd);
-	assert_false(atomic_load(&segment.header->unseen));
-	mal_unseen_leave_out(environment, room);
-	assert_true(atomic_load(&segment.header->unseen));
+	assert_false(atomic_load(&segment.header->unloadable));
+	mal_unloadable_leave_out(environment, room);
+	assert_true(atomic_load(&segment.header->unloadable));
 	mal_segment_close(&segment);
 	close(fd);
 	fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
-	mal_segment_tell_unseen(fd);
+	mal_segment_note_unloadable(fd);
 	assert_int_equal(lseek(fd, 0, SEEK_END), 0);
 	close(fd);
 }
@@ -780,10 +780,10 @@ int main(void)
 		cmocka_unit_test(own_names_are_written_again),
 		cmocka_unit_test(own_names_are_no_links),
 		cmocka_unit_test(devices_are_not_claimed),
-		cmocka_unit_test(unseen_libraries),
+		cmocka_unit_test(unloadable_libraries),
 		cmocka_unit_test(older_libc),
-		cmocka_unit_test(unseen_is_left_out),
-		cmocka_unit_test(unseen_is_told),
+		cmocka_unit_test(unloadable_is_left_out),
+		cmocka_unit_test(unloadable_is_reported),
 		cmocka_unit_test(first_ranks),
 		cmocka_unit_test(launchers_of_the_table),
 		cmocka_unit_test(short_commands_skip_preload),

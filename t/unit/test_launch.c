@@ -468,11 +468,11 @@ static void the_kernel_tells_who_is_inside(void **state)
 	segment.header->version++;
 	assert_true(mal_inside());
 	/* What is where in it we do not know, so nothing is written to it. */
-	mal_segment_tell_unseen(fd);
-	assert_int_equal(atomic_load(&segment.header->unseen), 0);
+	mal_segment_note_unloadable(fd);
+	assert_int_equal(atomic_load(&segment.header->unloadable), 0);
 	segment.header->version--;
-	mal_segment_tell_unseen(fd);
-	assert_int_equal(atomic_load(&segment.header->unseen), 1);
+	mal_segment_note_unloadable(fd);
+	assert_int_equal(atomic_load(&segment.header->unloadable), 1);
 	/* A descriptor that is something else. */
 	close(fd);
 	assert_int_equal(open("/dev/null", O_RDONLY), fd);

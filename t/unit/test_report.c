@@ -529,7 +529,7 @@ static void nothing_came(void **state)
 	header->starts[MAL_START_BEGUN] = 3;
 	assert_false(mal_starts_are_whole(header));
 	header->starts[MAL_START_BEGUN] = 2;
-	header->unseen = 1;
+	header->unloadable = 1;
 	mal_report_nothing(node, line, sizeof(line));
 	assert_non_null(strstr(line, "a program ran where our libraries cannot be loaded"));
 	header->refused = 1;

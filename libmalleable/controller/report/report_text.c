@@ -488,7 +488,7 @@ enum mal_nothing mal_report_why_nothing(const struct mal_controller *controller)
 {
 	const struct mal_header *header = controller->step->segment.header;
 
-	if (atomic_load(&header->unseen))
+	if (atomic_load(&header->unloadable))
 		return MAL_NOTHING_LOADED;
 	return mal_starts_are_whole(header) ? MAL_NOTHING_USED : MAL_NOTHING_SEEN;
 }

@@ -31,7 +31,7 @@
 #include "libmalleable/base/symbols.h"
 #include "libmalleable/core/skip_preload.h"
 #include "libmalleable/core/starts.h"
-#include "libmalleable/core/unseen.h"
+#include "libmalleable/core/unloadable.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/cpus/signals.h"
@@ -90,10 +90,10 @@ void mal_children_forked(void)
  */
 #define HAND_ON(path, environment) \
 	size_t skips = mal_skip_preload_room(path, environment); \
-	size_t room = skips ? 0 : mal_unseen_room(environment); \
+	size_t room = skips ? 0 : mal_unloadable_room(environment); \
 \
 	if (room) \
-		environment = mal_unseen_leave_out(environment, __builtin_alloca(room)); \
+		environment = mal_unloadable_leave_out(environment, __builtin_alloca(room)); \
 	if (skips) \
 	environment = mal_skip_preload(environment, __builtin_alloca(skips))
 
@@ -219,7 +219,7 @@ int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
 int system(const char *command)
 {
 	MAL_NEXT(system);
-	mal_unseen_clean_up();
+	mal_unloadable_clean_up();
 	bool widened = widen(&mal);
 	mal_starts_count(MAL_START_BEGUN, command != NULL);
 	int result = next(command);
@@ -231,7 +231,7 @@ int system(const char *command)
 FILE *popen(const char *command, const char *mode)
 {
 	MAL_NEXT(popen);
-	mal_unseen_clean_up();
+	mal_unloadable_clean_up();
 	bool widened = widen(&mal);
 	mal_starts_count(MAL_START_BEGUN, 1);
 	FILE *result = next(command, mode);
@@ -243,7 +243,7 @@ FILE *popen(const char *command, const char *mode)
 int wordexp(const char *words, wordexp_t *expanded, int flags)
 {
 	MAL_NEXT(wordexp);
-	mal_unseen_clean_up();
+	mal_unloadable_clean_up();
 	bool widened = widen(&mal);
 	int result = next(words, expanded, flags);
 

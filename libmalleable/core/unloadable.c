@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unseen.c: places where our libraries cannot be loaded: another mount namespace or root, as in a
- * container. No memory of libc's, no lock, little stack: the caller may be a child of vfork(2), or
- * a signal handler on a stack of its own.
+ * unloadable.c: places where our libraries cannot be loaded: another mount namespace or root, as in
+ * a container. No memory of libc's, no lock, little stack: the caller may be a child of vfork(2),
+ * or a signal handler on a stack of its own.
  */
-#include "libmalleable/core/unseen.h"
+#include "libmalleable/core/unloadable.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -57,12 +57,12 @@ __attribute__((constructor)) static void look_at_start(void)
 	fitted = look();
 }
 
-bool mal_unseen_libc_fits(void)
+bool mal_unloadable_libc_fits(void)
 {
 	return !fitted || look();
 }
 #else
-bool mal_unseen_libc_fits(void)
+bool mal_unloadable_libc_fits(void)
 {
 	return true;
 }
@@ -79,9 +79,9 @@ static bool is_seen(const char *name, size_t length, bool fits)
 }
 
 /* Whether LIST, of paths to preload, has one of ours that cannot be loaded here. */
-static bool has_unseen(const char *list)
+static bool has_unloadable(const char *list)
 {
-	bool fits = mal_unseen_libc_fits();
+	bool fits = mal_unloadable_libc_fits();
 
 	for (; *list; list += *list != '\0') {
 		size_t length = strcspn(list, ": ");
@@ -94,22 +94,22 @@ static bool has_unseen(const char *list)
 	return false;
 }
 
-static bool is_unseen(char *const *environment)
+static bool is_unloadable(char *const *environment)
 {
 	const char *preload = mal_variable(environment, PRELOAD);
 	int saved = errno;
-	bool unseen =
-		preload && mal_variable(environment, MAL_ENV_SEGMENT_FD) && has_unseen(preload);
+	bool unloadable =
+		preload && mal_variable(environment, MAL_ENV_SEGMENT_FD) && has_unloadable(preload);
 
 	errno = saved;
-	return unseen;
+	return unloadable;
 }
 
-size_t mal_unseen_room(char *const *environment)
+size_t mal_unloadable_room(char *const *environment)
 {
 	const char *preload = mal_variable(environment, PRELOAD);
 
-	if (!is_unseen(environment))
+	if (!is_unloadable(environment))
 		return 0;
 	return mal_variables_room(environment, sizeof(PRELOAD "=") + strlen(preload));
 }
@@ -117,7 +117,7 @@ size_t mal_unseen_room(char *const *environment)
 /* The controller says why no rank connected. */
 static void tell(char *const *environment)
 {
-	mal_segment_tell_unseen(mal_segment_named(environment));
+	mal_segment_note_unloadable(mal_segment_named(environment));
 }
 
 static void unset(void *context, const char *name)
@@ -125,7 +125,7 @@ static void unset(void *context, const char *name)
 	mal_variable_remove(context, name);
 }
 
-char *const *mal_unseen_leave_out(char *const *environment, void *room)
+char *const *mal_unloadable_leave_out(char *const *environment, void *room)
 {
 	char **variables = room, **preload, *value;
 	const struct mal_setup_env env = {.unset = unset, .context = variables};
@@ -144,11 +144,11 @@ char *const *mal_unseen_leave_out(char *const *environment, void *room)
 	return variables;
 }
 
-void mal_unseen_clean_up(void)
+void mal_unloadable_clean_up(void)
 {
 	int saved = errno;
 
-	if (is_unseen(environ)) {
+	if (is_unloadable(environ)) {
 		tell(environ);
 		mal_setup_remove(&mal_setup_own);
 	}
