@@ -154,7 +154,7 @@ static inline bool leave(struct mal_rank *rank)
 		return true;
 	}
 	if (mal_self.calling) {
-		if (mal_self.calling == MAL_CALLS_UNSEEN) {
+		if (mal_self.calling == MAL_CALLS_POLLS_HIDDEN) {
 			mal_wait_helper_end(rank);
 			return true;
 		}
@@ -206,14 +206,14 @@ void mal_mpi_enter(bool collective)
 	if (mal_self.mpi_depth++)
 		return;
 	mal_self.mpi_frame = (uintptr_t)__builtin_frame_address(0);
-	if (mal_self.testing && mal_mpi_tests_take(collective || polling == MAL_MPI_POLLS_UNSEEN))
+	if (mal_self.testing && mal_mpi_tests_take(collective || polling == MAL_MPI_POLLS_HIDDEN))
 		return;
 	if (mal_self.primary && !mal.region.depth) {
 		mal_self.calling = MAL_CALLS;
 		mal_self.collective = collective;
 		mal_call_begin();
 		mal_self.polls_left = mal.polls.first;
-		if (polling == MAL_MPI_POLLS_UNSEEN) {
+		if (polling == MAL_MPI_POLLS_HIDDEN) {
 			mal_self.polls_left = 0;
 			mal_wait_begin(0);
 			mal_wait_helper_begin(&mal);
@@ -284,7 +284,7 @@ __attribute__((noinline)) static void note_waiting(const struct mal_rank *rank)
 /* The first poll that is seen in an unseen wait, or in a call of a loop of tests. */
 __attribute__((noinline)) static void poll_first(void)
 {
-	if (mal_self.calling == MAL_CALLS_UNSEEN) {
+	if (mal_self.calling == MAL_CALLS_POLLS_HIDDEN) {
 		mal_wait_helper_withdraw(&mal);
 		mal.polls.counted = 0;
 		look(&mal);

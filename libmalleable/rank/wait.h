@@ -11,7 +11,7 @@
 
 /* How the MPI library polls while a call waits. */
 enum mal_mpi_polling {
-	MAL_MPI_POLLS_UNSEEN, /* or only some are: see wait_helper.h */
+	MAL_MPI_POLLS_HIDDEN, /* or only some are: see wait_helper.h */
 	MAL_MPI_POLLS_YIELD,  /* it calls sched_yield() between polls because we made it do so */
 	/* it does so because the user asked: the CPU is really yielded */
 	MAL_MPI_POLLS_YIELD_WANTED,

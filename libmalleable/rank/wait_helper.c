@@ -137,7 +137,7 @@ void mal_wait_helper_begin(struct mal_rank *rank)
 {
 	/* So a poll that is seen is not one of a wait: it withdraws first. */
 	mal_self.waiting = false;
-	mal_self.calling = MAL_CALLS_UNSEEN;
+	mal_self.calling = MAL_CALLS_POLLS_HIDDEN;
 	if (rank->helper.started && (mal_self.collective || !mal_rule(rank, MAL_RULE_COLLECTIVES)))
 		hand_over(rank);
 }
@@ -146,7 +146,7 @@ void mal_wait_helper_withdraw(struct mal_rank *rank)
 {
 	uint32_t now;
 
-	if (mal_self.calling != MAL_CALLS_UNSEEN)
+	if (mal_self.calling != MAL_CALLS_POLLS_HIDDEN)
 		return;
 	mal_self.calling = MAL_CALLS;
 	mal_self.waiting = true;

@@ -151,7 +151,7 @@ static enum mal_mpi_polling polling(void)
 			return yields[which].wanted ? MAL_MPI_POLLS_YIELD_WANTED
 						    : MAL_MPI_POLLS_YIELD;
 	return mpi.library.over_ucx && mal_mpi_find("ucp_worker_progress") ? MAL_MPI_POLLS_SEEN
-									   : MAL_MPI_POLLS_UNSEEN;
+									   : MAL_MPI_POLLS_HIDDEN;
 }
 
 void mal_mpi_after_init(void)

@@ -311,8 +311,8 @@ struct mal_rank {
 enum mal_calling {
 	MAL_CALLS_NOT,
 	MAL_CALLS,
-	MAL_CALLS_IN_TESTS, /* that belongs to a loop of tests, as it has not waited */
-	MAL_CALLS_UNSEEN,   /* in which no poll was seen (wait_helper.h) */
+	MAL_CALLS_IN_TESTS,	/* that belongs to a loop of tests, as it has not waited */
+	MAL_CALLS_POLLS_HIDDEN, /* in which no poll was seen (wait_helper.h) */
 };
 
 /* A thread. */
