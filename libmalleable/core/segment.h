@@ -144,7 +144,7 @@ struct mal_snapshot {
 	uint64_t max; /* CPUs that the rank can use, 0: any number */
 	uint64_t cpu; /* ticks of CPU time of its threads, from the kernel */
 	/* of these, in threads outside the team; 0 for unmanaged ranks, where busy includes them */
-	uint64_t unseen;
+	uint64_t outside_team;
 	uint64_t beside; /* not in cpu: of our thread that reads the program */
 	uint64_t waits;	 /* ticks of its waits outside MPI, at least; of serial, too */
 };
@@ -297,7 +297,7 @@ PIN_SIZE(mal_snapshot, 160) PIN(mal_snapshot, round, 0) PIN(mal_snapshot, kind, 
 PIN(mal_snapshot, boundaries, 16) PIN(mal_snapshot, tick, 56) PIN(mal_snapshot, busy, 64)
 PIN(mal_snapshot, serial, 72) PIN(mal_snapshot, mpi, 80) PIN(mal_snapshot, region, 88)
 PIN(mal_snapshot, thread_ticks, 96) PIN(mal_snapshot, regions, 104) PIN(mal_snapshot, team, 112)
-PIN(mal_snapshot, max, 120) PIN(mal_snapshot, cpu, 128) PIN(mal_snapshot, unseen, 136)
+PIN(mal_snapshot, max, 120) PIN(mal_snapshot, cpu, 128) PIN(mal_snapshot, outside_team, 136)
 PIN(mal_snapshot, beside, 144) PIN(mal_snapshot, waits, 152)
 PIN_SIZE(mal_thread_slot, 64) PIN(mal_thread_slot, tid, 0) PIN(mal_thread_slot, cpu, 4)
 PIN(mal_thread_slot, bound, 8) PIN(mal_thread_slot, home, 12) PIN(mal_thread_slot, busy, 16)

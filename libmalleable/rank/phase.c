@@ -59,7 +59,7 @@ static void add_cpu_time(const struct mal_rank *rank, struct mal_snapshot *snaps
 	snapshot->cpu = mal_s_to_ticks((double)all * 1e-9);
 	snapshot->beside = mal_s_to_ticks((double)read * 1e-9);
 	if (!rank->unmanaged && team && team < all)
-		snapshot->unseen = mal_s_to_ticks((double)(all - team) * 1e-9);
+		snapshot->outside_team = mal_s_to_ticks((double)(all - team) * 1e-9);
 }
 
 /* Threads that it has without help: a team that may differ has one for each CPU. */

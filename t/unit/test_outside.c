@@ -23,7 +23,7 @@ static struct mal_snapshot sample(void)
 	struct mal_snapshot snapshot = {.tick = test_clock.now, .cpu = test_clock.process};
 
 	if (!mal.unmanaged && test_clock.process > test_clock.thread)
-		snapshot.unseen = test_clock.process - test_clock.thread;
+		snapshot.outside_team = test_clock.process - test_clock.thread;
 	mal_outside_sample(&mal, &snapshot);
 	return snapshot;
 }

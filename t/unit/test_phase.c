@@ -132,7 +132,7 @@ static void what_the_controller_checks_by(void **state)
 	assert_true(says_sample(MAL_BOUNDARY_MARK));
 	assert_true(mal_snapshot_read(mal.slot, &said));
 	assert_in_range(said.cpu, 50 * MS - 1, 50 * MS + 1);
-	assert_in_range(said.unseen, 20 * MS - 1, 20 * MS + 1);
+	assert_in_range(said.outside_team, 20 * MS - 1, 20 * MS + 1);
 	assert_int_equal(said.max, 3);
 }
 

@@ -545,14 +545,15 @@ static void remarks(void **state)
 	says("switched off by the administrator, for all or part of the run");
 	node_set_kept(node, "1,3");
 	says("CPUs not handed over: the program keeps binding threads there: 1,3");
-	node_set_plausibility(
-		node,
-		(struct mal_plausibility){
-			.stopped = 2, .unseen = 3, .rank = 1, .unseen_s = 1.5, .seen_s = 0.25});
+	node_set_plausibility(node, (struct mal_plausibility){.stopped = 2,
+							      .outside_team = 3,
+							      .rank = 1,
+							      .outside_team_s = 1.5,
+							      .seen_s = 0.25});
 	says("nothing was moved in 3 windows: ranks such as 1 worked 1.500 s in threads "
 	     "outside OpenMP, and 0.250 s in OpenMP threads");
 	says("2 windows were thrown away: ranks computed without having their CPUs");
-	node_set_plausibility(node, (struct mal_plausibility){.stopped = 1, .unseen = 1});
+	node_set_plausibility(node, (struct mal_plausibility){.stopped = 1, .outside_team = 1});
 	says("nothing was moved in 1 window: ranks such as 0 worked 0.000 s in threads outside "
 	     "OpenMP, and 0.000 s in OpenMP threads");
 	says("1 window was thrown away: ranks computed without having their CPUs");

@@ -544,10 +544,10 @@ static void other_process(void **state)
 }
 
 /*
- * RANK says that it worked WORK_S seconds, for which the kernel gave it CPU_S, and UNSEEN_S to
- * other threads.
+ * RANK says that it worked WORK_S seconds, for which the kernel gave it CPU_S, and the others
+ * OUTSIDE_TEAM_S.
  */
-static void say_work_and_cpu(unsigned int rank, double work_s, double cpu_s, double unseen_s)
+static void say_work_and_cpu(unsigned int rank, double work_s, double cpu_s, double outside_team_s)
 {
 	struct mal_snapshot said = node_said(rank);
 	uint64_t cpu = said.cpu;
@@ -555,7 +555,7 @@ static void say_work_and_cpu(unsigned int rank, double work_s, double cpu_s, dou
 	node_say(rank, work_s, 0, 0);
 	said = node_said(rank);
 	said.cpu = cpu + (uint64_t)(cpu_s * 1e9);
-	said.unseen += (uint64_t)(unseen_s * 1e9);
+	said.outside_team += (uint64_t)(outside_team_s * 1e9);
 	node_lie(rank, &said);
 }
 
@@ -576,7 +576,7 @@ static void stopped_windows(void **state)
 	node_begin(node);
 	pass_stopped();
 	assert_int_equal(node_plausibility(node)->stopped, 1);
-	assert_int_equal(node_plausibility(node)->unseen, 0);
+	assert_int_equal(node_plausibility(node)->outside_team, 0);
 	assert_int_equal(node_totals(node)->windows, 1);
 	/* One that always has so little sleeps where it computes: that is how it is. */
 	for (unsigned int i = 0; i < 3; i++)
@@ -586,7 +586,7 @@ static void stopped_windows(void **state)
 }
 
 /* A rank works in threads that OpenMP does not know: nothing is decided on it. */
-static void unseen_windows(void **state)
+static void windows_outside_team(void **state)
 {
 	struct mal_plan stay = {.bind = true};
 	unsigned int asked;
@@ -603,9 +603,9 @@ static void unseen_windows(void **state)
 	node_say(2, 1, 0, 0);
 	node_take(node);
 	assert_true(node_plausibility(node)->now);
-	assert_int_equal(node_plausibility(node)->unseen, 1);
+	assert_int_equal(node_plausibility(node)->outside_team, 1);
 	assert_int_equal(node_plausibility(node)->rank, 1);
-	assert_float_equal(node_plausibility(node)->unseen_s, 1, NEAR);
+	assert_float_equal(node_plausibility(node)->outside_team_s, 1, NEAR);
 	assert_float_equal(node_plausibility(node)->seen_s, 0.1, NEAR);
 	assert_int_equal(node_puppet_asked(), asked);
 	all_say(1, 0.5);
@@ -618,7 +618,7 @@ static void unseen_windows(void **state)
 	say_work_and_cpu(1, 0.01, 0.1, 0.05);
 	node_say(2, 1, 0, 0);
 	node_take(node);
-	assert_int_equal(node_plausibility(node)->unseen, 1);
+	assert_int_equal(node_plausibility(node)->outside_team, 1);
 }
 
 /* RANK says that it waited for so long of its serial part of 1 s. */
@@ -1014,7 +1014,7 @@ int main(void)
 		CASE(other_process),
 		CASE(stopped_windows),
 		CASE(waits_outside),
-		CASE(unseen_windows),
+		CASE(windows_outside_team),
 		CASE(others_use_cpus),
 		CASE(others_take_time),
 		CASE(ended_ranks_are_no_others),

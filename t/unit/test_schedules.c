@@ -87,7 +87,7 @@ static void lie(unsigned int rank)
 			       &said.max,
 			       &said.cpu,
 			       &said.thread_ticks,
-			       &said.unseen,
+			       &said.outside_team,
 			       &said.round};
 
 	for (unsigned int i = 0; i < 1 + draw(4); i++) {

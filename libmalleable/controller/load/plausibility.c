@@ -19,7 +19,7 @@
 /* Its own measure is of no use if it saw less than this part of its work, */
 #define SEEN_PART 0.5
 /* and the rest was this part of the window at least. */
-#define UNSEEN_MIN 0.1
+#define OUTSIDE_TEAM_MIN 0.1
 
 /*
  * Reading takes some milliseconds on large nodes: wait for this part of the time counted so far,
@@ -147,12 +147,12 @@ static bool was_stopped(double *usual_lost_s, const struct mal_sample *sample,
 	       lost > STOPPED_MIN_S + STOPPED_TIMES * usual;
 }
 
-static bool works_unseen(const struct mal_sample *sample, const struct mal_cpu_time *time)
+static bool works_outside_team(const struct mal_sample *sample, const struct mal_cpu_time *time)
 {
 	double seen = computed_in(sample);
 
-	return seen < SEEN_PART * (seen + time->unseen_s) &&
-	       time->unseen_s > UNSEEN_MIN * sample->elapsed_s;
+	return seen < SEEN_PART * (seen + time->outside_team_s) &&
+	       time->outside_team_s > OUTSIDE_TEAM_MIN * sample->elapsed_s;
 }
 
 /*
@@ -264,11 +264,11 @@ bool mal_plausibility_window(struct mal_controller *controller, const struct mal
 		ranks_s += times[rank].cpu_s + times[rank].beside_s;
 		add_lost(found, &samples[rank], &times[rank]);
 		stopped |= was_stopped(&found->usual_lost_s[rank], &samples[rank], &times[rank]);
-		if (!works_unseen(&samples[rank], &times[rank]))
+		if (!works_outside_team(&samples[rank], &times[rank]))
 			continue;
 		found->now = true;
 		found->rank = rank;
-		found->unseen_s += times[rank].unseen_s;
+		found->outside_team_s += times[rank].outside_team_s;
 		found->seen_s += computed_in(&samples[rank]);
 	}
 	for (unsigned int rank = 0; !stopped && rank < controller->step->segment.rank_count; rank++)
@@ -278,6 +278,6 @@ bool mal_plausibility_window(struct mal_controller *controller, const struct mal
 		}
 	look_for_others(controller, ranks_s);
 	found->stopped += stopped;
-	found->unseen += found->now && !stopped;
+	found->outside_team += found->now && !stopped;
 	return !stopped;
 }

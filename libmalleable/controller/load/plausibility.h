@@ -16,10 +16,10 @@ void mal_plausibility_open(struct mal_controller *controller);
 
 /* What a rank said of its CPU time in a window. */
 struct mal_cpu_time {
-	double cpu_s;	 /* of all its threads */
-	double unseen_s; /* of those that are not of its team */
-	double beside_s; /* not in these: of our thread that reads the program */
-	double waits_s;	 /* for which its primary thread waited outside MPI */
+	double cpu_s;	       /* of all its threads */
+	double outside_team_s; /* of those that are not of its team */
+	double beside_s;       /* not in these: of our thread that reads the program */
+	double waits_s;	       /* for which its primary thread waited outside MPI */
 };
 
 /*

@@ -252,7 +252,7 @@ static struct mal_cpu_time cpu_time(const struct mal_controller *controller, uns
 	double max_s = elapsed_s * controller->step->cpu_count;
 
 	return (struct mal_cpu_time){span(now->cpu, before->cpu, max_s),
-				     span(now->unseen, before->unseen, max_s),
+				     span(now->outside_team, before->outside_team, max_s),
 				     span(now->beside, before->beside, max_s),
 				     span(now->waits, before->waits, elapsed_s)};
 }

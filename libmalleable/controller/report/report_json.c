@@ -147,7 +147,7 @@ static json_t *measured_json(const struct mal_controller *controller, double ste
 	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o}",
 			 "windows", (int)totals->windows, "stopped_windows",
 			 (int)controller->plausibility.stopped, "unseen_windows",
-			 (int)controller->plausibility.unseen, "others_part",
+			 (int)controller->plausibility.outside_team, "others_part",
 			 mal_json_number(controller->plausibility.parts.used), "taken_part",
 			 mal_json_number(controller->plausibility.parts.taken), "outside_part",
 			 mal_plausibility_outside(controller).part, "elapsed_s", totals->elapsed_s,

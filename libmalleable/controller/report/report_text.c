@@ -320,12 +320,12 @@ static void add_differences(struct mal_text *text, const struct mal_controller *
 
 static void add_plausibility(struct mal_text *text, const struct mal_plausibility *found)
 {
-	if (found->unseen)
+	if (found->outside_team)
 		mal_text_add(text,
 			     "nothing was moved in %u window%s: ranks such as %u worked %.3f s in "
 			     "threads outside OpenMP, and %.3f s in OpenMP threads\n",
-			     found->unseen, mal_plural(found->unseen), found->rank, found->unseen_s,
-			     found->seen_s);
+			     found->outside_team, mal_plural(found->outside_team), found->rank,
+			     found->outside_team_s, found->seen_s);
 	if (found->stopped)
 		mal_text_add(text,
 			     "%u window%s thrown away: ranks computed without having their CPUs\n",

@@ -43,7 +43,7 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 		return "the policy was rejected: try another one";
 	if (controller->off_switch.ever_off)
 		return "balancing was switched off";
-	if (controller->plausibility.unseen)
+	if (controller->plausibility.outside_team)
 		return "work in threads outside OpenMP: use fewer";
 	if (lacks_libomp(controller))
 		return no_libomp;

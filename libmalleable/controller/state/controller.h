@@ -141,11 +141,11 @@ struct mal_waits {
 
 /* Windows in which what the ranks measured is not what they did. */
 struct mal_plausibility {
-	unsigned int stopped; /* thrown away: ranks computed far longer than they had CPUs */
-	unsigned int unseen;  /* nothing was moved: a rank worked in threads that it cannot see */
-	unsigned int rank;    /* the last such */
-	double unseen_s, seen_s; /* what it did so, and what it measured, in all of these windows */
-	bool now;		 /* the last window was one */
+	unsigned int stopped;	   /* thrown away: ranks computed far longer than they had CPUs */
+	unsigned int outside_team; /* nothing was moved: a rank worked in other threads */
+	unsigned int rank;	   /* the last such */
+	double outside_team_s, seen_s; /* what it did so and measured, in all of these */
+	bool now;		       /* the last window was one */
 	struct mal_others_parts parts; /* that others had so far */
 	struct mal_others others;
 	struct mal_waits waits[MAL_MAX_RANKS];
