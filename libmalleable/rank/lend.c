@@ -45,7 +45,7 @@
  */
 #define MAKE_ROOM_NS 50000
 
-__attribute__((noinline)) static void release_unseen(struct mal_rank *rank)
+__attribute__((noinline)) static void release_saving_fp(struct mal_rank *rank)
 {
 	struct mal_fpstate saved = mal_fpstate_save();
 
@@ -68,7 +68,7 @@ void mal_call_begin(void)
 		mal_unmanaged_call_begin(&mal);
 	if (mal.cpus.borrowed_count ||
 	    atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.cpus.seen_changes)
-		release_unseen(&mal);
+		release_saving_fp(&mal);
 	if (mal_phase_has_plan(&mal))
 		follow_plan(&mal);
 }
@@ -80,7 +80,7 @@ __attribute__((noinline)) static void set_up_waits(struct mal_rank *rank)
 	rank->lend.watch_every = mal_s_to_ticks(WATCH_EVERY_S);
 }
 
-__attribute__((noinline)) static void set_up_waits_unseen(struct mal_rank *rank)
+__attribute__((noinline)) static void set_up_waits_saving_fp(struct mal_rank *rank)
 {
 	struct mal_fpstate saved = mal_fpstate_save();
 
@@ -93,7 +93,7 @@ void mal_wait_begin(uint64_t ago)
 	uint64_t begin = mal_ticks();
 
 	if (!mal.lend.look_every)
-		set_up_waits_unseen(&mal);
+		set_up_waits_saving_fp(&mal);
 	mal.lend.last_poll = begin;
 	begin -= ago < begin - mal.primary.last_leave ? ago : begin - mal.primary.last_leave;
 	mal_count(&mal.slot->count.serial, begin - mal.primary.last_leave);

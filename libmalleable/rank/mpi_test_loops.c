@@ -311,7 +311,7 @@ __attribute__((noinline)) static void look(struct mal_rank *rank, uint64_t count
 }
 
 /* Not inlined, so that the caller has no registers to save. */
-__attribute__((noinline)) static void look_unseen(struct mal_rank *rank)
+__attribute__((noinline)) static void look_saving_fp(struct mal_rank *rank)
 {
 	uint64_t count = (uint64_t)(mal.loop.due - mal_self.tests_left);
 	struct mal_fpstate saved;
@@ -332,7 +332,7 @@ void mal_mpi_tested(bool done)
 {
 	if (!done) {
 		if (--mal_self.tests_left <= 0)
-			look_unseen(&mal);
+			look_saving_fp(&mal);
 	} else if (mal_self.primary && mal.active && !mal.region.depth) {
 		mal_mpi_end_tests();
 	}

@@ -197,8 +197,8 @@ static void note_shared(struct mal_rank *rank)
 }
 
 /* Returns the tick at which the region begins. */
-__attribute__((noinline)) static uint64_t prepare_unseen(struct mal_rank *rank,
-							 unsigned int requested, uint64_t now)
+__attribute__((noinline)) static uint64_t prepare_saving_fp(struct mal_rank *rank,
+							    unsigned int requested, uint64_t now)
 {
 	struct mal_fpstate saved;
 	bool changed;
@@ -260,7 +260,7 @@ __attribute__((noinline)) static void set_up(struct mal_rank *rank)
 	rank->prepared.number = 1;
 }
 
-__attribute__((noinline)) static void set_up_unseen(struct mal_rank *rank)
+__attribute__((noinline)) static void set_up_saving_fp(struct mal_rank *rank)
 {
 	struct mal_fpstate saved = mal_fpstate_save();
 
@@ -273,7 +273,7 @@ void mal_region_begin(const void *where, unsigned int requested)
 	uint64_t now = mal_ticks();
 
 	if (!mal.sizing.look_every)
-		set_up_unseen(&mal);
+		set_up_saving_fp(&mal);
 	if (!mal.region.current || mal.region.current->where != where)
 		mal.region.current = mal_region_find(where);
 	mal.region.weight = choose_weight(&mal, mal.region.current);
@@ -293,7 +293,7 @@ void mal_region_begin(const void *where, unsigned int requested)
 		requested = begin_proved(&mal, where, requested);
 	mal.region.running = mal.team.size;
 	if (!is_prepared(&mal, mal.region.current, requested))
-		now = prepare_unseen(&mal, requested, now);
+		now = prepare_saving_fp(&mal, requested, now);
 	mal.region.begin = now;
 }
 
@@ -332,7 +332,7 @@ static inline void add_run(struct mal_region *region, uint64_t duration, bool ow
 	mal_length_learn(&region->length, duration, own);
 }
 
-__attribute__((noinline)) static void learn_unseen(struct mal_rank *rank, uint64_t now)
+__attribute__((noinline)) static void learn_saving_fp(struct mal_rank *rank, uint64_t now)
 {
 	struct mal_fpstate saved = mal_fpstate_save();
 
@@ -360,7 +360,7 @@ void mal_region_end(const void *where)
 	if (mal.region.may_share_cpus)
 		mal_request_close(&mal.segment, mal.me);
 	if (now - mal.sizing.last_look > mal.sizing.look_every)
-		learn_unseen(&mal, now);
+		learn_saving_fp(&mal, now);
 	mal.proofs.free = mal.proofs.kept = false;
 	mal.region.oversubscribed = false;
 	mal.region.may_share_cpus = false;
