@@ -75,7 +75,7 @@ static bool is_at_work(void)
 /* What the next inspections find: of this program, and of a plugin. */
 static struct mal_verdict list[3];
 static size_t list_count;
-static bool taken_tells, unknown, plugin_is_free, told;
+static bool indirect_observes, unknown, plugin_is_free, told;
 static const char *question;
 static unsigned int inspected;
 /* Shared with processes that start at once. */
@@ -165,7 +165,7 @@ static void find_awaited(const struct mal_inspect_options *options, struct mal_v
 
 static void ask(const struct mal_inspect_options *options, struct mal_verdicts *verdicts)
 {
-	told = options->tells(question, options->data);
+	told = options->observes_team(question, options->data);
 	verdicts->questions = calloc(1, sizeof(*verdicts->questions));
 	verdicts->questions[0] = (struct mal_question){strdup(question), told};
 	verdicts->question_count = 1;
@@ -180,7 +180,7 @@ static int inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_o
 	*verdicts = (struct mal_verdicts){.count = list_count,
 					  .list = calloc(list_count + 1, sizeof(list[0])),
 					  .unknown = unknown,
-					  .taken_tells = taken_tells,
+					  .indirect_observes = indirect_observes,
 					  .part = true};
 	memcpy(verdicts->list, list, list_count * sizeof(list[0]));
 	/* The object may be unloaded from here on. */
@@ -242,7 +242,7 @@ static int open_all(void **state)
 	strcpy(cache, "/tmp/known.XXXXXX");
 	assert_non_null(mkdtemp(cache));
 	setenv("XDG_CACHE_HOME", cache, 1);
-	taken_tells = unknown = 0;
+	indirect_observes = unknown = 0;
 	plugin_is_free = 1;
 	question = NULL;
 	atomic_store(&node->inspected, 0);
@@ -634,7 +634,7 @@ static void answers_change(void **state)
 	verdict_of(region_free);
 	verdicts = &objects[0].verdicts;
 	assert_int_equal(verdicts->question_count, 1);
-	verdicts->questions[0].tells = false;
+	verdicts->questions[0].observes_team = false;
 	mal_verdicts_store(&objects[0].identity, prover.stamp, verdicts);
 	start();
 	verdict_of(region_free);
@@ -646,7 +646,7 @@ static void let_tell(const char *name)
 {
 	look();
 	for (size_t i = 0; i < loaded.count; i++)
-		loaded.objects[i].tells &= strstr(loaded.objects[i].path, name) != NULL;
+		loaded.objects[i].observes_team &= strstr(loaded.objects[i].path, name) != NULL;
 }
 
 /* A call by pointer may lead to what another object has. */
@@ -672,7 +672,7 @@ static void pointers(void **state)
 	loaded_plugin = load("plugin_region");
 	let_tell("nothing");
 	assert_true(verdict_of(region_free).free);
-	taken_tells = true;
+	indirect_observes = true;
 	start();
 	stamp(prover.stamp + 1);
 	let_tell("nothing");

@@ -117,7 +117,7 @@ static int describe(struct dl_phdr_info *info, size_t size, void *nothing)
 	assert_ptr_equal(object.path, info->dlpi_name);
 	described++;
 	with_regions += object.regions;
-	that_tell += object.tells;
+	that_tell += object.observes_team;
 	return 0;
 }
 

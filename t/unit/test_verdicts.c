@@ -73,7 +73,7 @@ static void store(void)
 						  {(char *)"telling", true}};
 	struct mal_verdicts verdicts = {.list = list,
 					.count = 3,
-					.taken_tells = true,
+					.indirect_observes = true,
 					.questions = questions,
 					.question_count = 2};
 
@@ -102,12 +102,12 @@ static bool is_there(void)
 	assert_string_equal(verdicts.list[2].name, "second one?");
 	assert_string_equal(verdicts.list[2].reason, "a clause");
 	assert_int_equal(verdicts.list[2].where, 0x42);
-	assert_true(verdicts.taken_tells);
+	assert_true(verdicts.indirect_observes);
 	assert_false(verdicts.unknown);
 	assert_int_equal(verdicts.question_count, 2);
 	assert_string_equal(verdicts.questions[1].symbol, "telling");
-	assert_int_equal(verdicts.questions[0].tells, false);
-	assert_int_equal(verdicts.questions[1].tells, true);
+	assert_int_equal(verdicts.questions[0].observes_team, false);
+	assert_int_equal(verdicts.questions[1].observes_team, true);
 	mal_verdicts_free(&verdicts);
 	return true;
 }

@@ -386,7 +386,7 @@ static void step_indirect(struct mal_analysis *analysis)
 		some |= MAL_BIT(mal_arguments[i]);
 	give(analysis, some, 1);
 	mal_share_indirect(analysis);
-	if (mal_taken_tells(analysis->program))
+	if (mal_indirect_observes(analysis->program))
 		mal_bind(analysis, "a call through a pointer that may read the thread number",
 			 NULL);
 	note_effect(analysis, "through a pointer");

@@ -25,8 +25,8 @@ bool mal_other_tells(const struct mal_program *program, const char *symbol)
 
 	for (size_t i = 0; i < verdicts->question_count; i++)
 		if (strcmp(verdicts->questions[i].symbol, symbol) == 0)
-			return verdicts->questions[i].tells;
-	if (!program->options->tells || verdicts->question_count == QUESTIONS)
+			return verdicts->questions[i].observes_team;
+	if (!program->options->observes_team || verdicts->question_count == QUESTIONS)
 		return true;
 	more = mal_room(verdicts->questions, verdicts->question_count, sizeof(*more));
 	if (!more)
@@ -37,8 +37,8 @@ bool mal_other_tells(const struct mal_program *program, const char *symbol)
 	if (!more->symbol)
 		return true;
 	verdicts->question_count++;
-	more->tells = program->options->tells(symbol, program->options->data);
-	return more->tells;
+	more->observes_team = program->options->observes_team(symbol, program->options->data);
+	return more->observes_team;
 }
 
 static void classify(struct mal_program *program, const struct mal_region_function *region,
@@ -63,7 +63,7 @@ static void classify(struct mal_program *program, const struct mal_region_functi
 	found->indirect = (reach->does & MAL_DOES_INDIRECT) != 0;
 	/* REACH is not valid once more functions are looked at. */
 	pointer = reach->pointer;
-	if (found->indirect && mal_taken_tells(program)) {
+	if (found->indirect && mal_indirect_observes(program)) {
 		mal_note(bound, pointer, "calls through a pointer that may read the thread number",
 			 NULL);
 		return;
@@ -143,7 +143,7 @@ static int take(struct mal_program *program, size_t index, const struct mal_verd
 	*verdict = *earlier;
 	/* It was found out then that no function whose address is taken can tell. */
 	if (verdict->indirect)
-		program->taken_tells = 1;
+		program->indirect_observes = 1;
 	verdict->name = verdict->reason = verdict->alone = verdict->sums = NULL;
 	return name(program, verdict) < 0 || copy(earlier->reason, &verdict->reason) < 0 ||
 			       copy(earlier->alone, &verdict->alone) < 0 ||
@@ -157,7 +157,7 @@ static int take_earlier(struct mal_program *program, const struct mal_verdicts *
 {
 	for (size_t i = 0; i < earlier->question_count; i++)
 		if (mal_other_tells(program, earlier->questions[i].symbol) !=
-		    earlier->questions[i].tells)
+		    earlier->questions[i].observes_team)
 			return 0;
 	for (size_t i = 0; i < program->regions->count; i++) {
 		const struct mal_verdict *verdict =
@@ -203,7 +203,7 @@ static int classify_all(struct mal_program *program)
 			return -1;
 	}
 	/* If no region here calls by a pointer, that is not found out. */
-	verdicts->taken_tells = program->taken_tells != 1;
+	verdicts->indirect_observes = program->indirect_observes != 1;
 	verdicts->part = false;
 	return 0;
 }
@@ -239,7 +239,7 @@ int mal_inspect(const uint8_t *bytes, size_t size, const struct mal_inspect_opti
 	struct mal_image image;
 	int result = 0;
 
-	*verdicts = (struct mal_verdicts){.taken_tells = true, .part = true};
+	*verdicts = (struct mal_verdicts){.indirect_observes = true, .part = true};
 	if (mal_image_read(&image, bytes, size, err) < 0)
 		return -1;
 	verdicts->trouble = trouble_with(&image);

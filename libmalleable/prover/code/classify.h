@@ -38,7 +38,7 @@ struct mal_verdict {
 /* A question about another object, which verdicts rely on, and its answer. */
 struct mal_question {
 	char *symbol;
-	bool tells;
+	bool observes_team;
 };
 
 /* The verdicts on all regions of an object. All memory of it is from malloc(). */
@@ -51,7 +51,7 @@ struct mal_verdicts {
 	/* A call starts a region whose function was not found: that one is bound. */
 	bool unknown;
 	/* A function whose address is taken in this object may tell. */
-	bool taken_tells;
+	bool indirect_observes;
 	struct mal_question *questions;
 	size_t question_count;
 	/* Some regions have no verdict yet, and no address then; nor has the object as a whole. */
@@ -65,7 +65,7 @@ struct mal_inspect_options {
 	 * like, has thread-local storage, or is not known. Called for functions that are not known
 	 * by name, once each; NULL: all can.
 	 */
-	bool (*tells)(const char *symbol, void *data);
+	bool (*observes_team)(const char *symbol, void *data);
 	/* The region to classify next, asked before each: by address where it is 0, or NULL. */
 	uint64_t (*next)(void *data);
 	/* Called once the region at ADDRESS has its verdict. */

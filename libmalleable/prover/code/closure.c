@@ -216,11 +216,11 @@ const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry)
 	return &more[program->reach_count++];
 }
 
-bool mal_taken_tells(struct mal_program *program)
+bool mal_indirect_observes(struct mal_program *program)
 {
-	if (program->taken_tells)
-		return program->taken_tells == 2;
-	program->taken_tells = 2;
+	if (program->indirect_observes)
+		return program->indirect_observes == 2;
+	program->indirect_observes = 2;
 	if (find_taken(program) < 0 || program->stub_taken)
 		return 1;
 	for (size_t i = 0; i < program->taken_count; i++) {
@@ -232,7 +232,7 @@ bool mal_taken_tells(struct mal_program *program)
 		    reach->does & (MAL_DOES_ASK | MAL_DOES_RUNTIME))
 			return 1;
 	}
-	program->taken_tells = 1;
+	program->indirect_observes = 1;
 	return 0;
 }
 

@@ -127,7 +127,7 @@ struct mal_program {
 	uint64_t *taken;
 	size_t taken_count;
 	/* Whether one of them can tell: 0 not yet known, 1 no, 2 yes. */
-	int taken_tells;
+	int indirect_observes;
 	/* It was linked to compute fast rather than the same: 0 not yet known, 1 no, 2 yes. */
 	int fast;
 	/* The address of another library's function is taken that asks. */
@@ -152,7 +152,7 @@ const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry)
 int64_t mal_takes_stack(struct mal_program *program, uint64_t entry);
 
 /* Whether a function whose address is taken can tell; what they all do. */
-bool mal_taken_tells(struct mal_program *program);
+bool mal_indirect_observes(struct mal_program *program);
 uint32_t mal_taken_does(struct mal_program *program);
 
 /* sweep.c: the verdict on the function at ENTRY, NULL where it is not known. */

@@ -317,7 +317,7 @@ void mal_share_indirect(struct mal_analysis *analysis)
 	if (!looks(analysis))
 		return;
 	note(analysis, &analysis->callee->alone, "calls through a pointer", NULL);
-	mal_taken_tells(analysis->program);
+	mal_indirect_observes(analysis->program);
 	if (mal_taken_does(analysis->program) & MAL_DOES_COMBINE)
 		note(analysis, &analysis->callee->sums, "calls through a pointer", NULL);
 }

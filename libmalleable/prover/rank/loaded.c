@@ -42,7 +42,8 @@ static const char *file_of(const char *path)
 	return last ? last + 1 : path;
 }
 
-static bool needs_one_that_tells(const struct mal_loaded *loaded, const struct mal_object *object)
+static bool needs_one_that_observes(const struct mal_loaded *loaded,
+				    const struct mal_object *object)
 {
 	const ElfW(Dyn) *entry = object->names ? object->dynamic : NULL;
 
@@ -50,7 +51,7 @@ static bool needs_one_that_tells(const struct mal_loaded *loaded, const struct m
 		if (entry->d_tag != DT_NEEDED)
 			continue;
 		for (size_t i = 0; i < loaded->count; i++)
-			if (loaded->objects[i].tells &&
+			if (loaded->objects[i].observes_team &&
 			    strcmp(file_of(loaded->objects[i].path),
 				   object->names + entry->d_un.d_val) == 0)
 				return true;
@@ -67,9 +68,9 @@ static void let_all_tell(struct mal_loaded *loaded)
 		for (size_t i = 0; i < loaded->count; i++) {
 			struct mal_object *object = &loaded->objects[i];
 
-			if (object->tells || !needs_one_that_tells(loaded, object))
+			if (object->observes_team || !needs_one_that_observes(loaded, object))
 				continue;
-			object->tells = more = true;
+			object->observes_team = more = true;
 		}
 	}
 }
@@ -106,6 +107,6 @@ bool mal_loaded_tells(const struct mal_loaded *loaded, void *handle, const char 
 		return true;
 	for (size_t i = 0; i < loaded->count; i++)
 		if (loaded->objects[i].base == map->l_addr)
-			return loaded->objects[i].tells;
+			return loaded->objects[i].observes_team;
 	return true;
 }

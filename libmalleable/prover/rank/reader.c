@@ -105,7 +105,7 @@ static void let_go(void *handle)
 }
 
 /* Held for no longer than each answer takes: what the program unloads shall be gone. */
-static bool tells(const char *symbol, void *data)
+static bool observes_team(const char *symbol, void *data)
 {
 	const struct mal_reader_job *job = data;
 	void *handle;
@@ -156,8 +156,11 @@ static bool is_what_runs(size_t index, const uint8_t *bytes, size_t size)
 static const char *inspect_bytes(struct mal_reader_job *job, const uint8_t *bytes, size_t size)
 {
 	struct mal_verdicts earlier;
-	struct mal_inspect_options options = {
-		.tells = tells, .next = next, .found = found, .earlier = &earlier, .data = job};
+	struct mal_inspect_options options = {.observes_team = observes_team,
+					      .next = next,
+					      .found = found,
+					      .earlier = &earlier,
+					      .data = job};
 	struct mal_error err;
 	int result;
 

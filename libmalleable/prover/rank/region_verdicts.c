@@ -56,7 +56,7 @@ static bool answers_hold(const struct mal_verdicts *verdicts, void *handle)
 {
 	for (size_t i = 0; i < verdicts->question_count; i++)
 		if (mal_loaded_tells(&loaded, handle, verdicts->questions[i].symbol) !=
-		    verdicts->questions[i].tells)
+		    verdicts->questions[i].observes_team)
 			return false;
 	return true;
 }
@@ -296,9 +296,9 @@ static bool others_tell(const struct object *object)
 	for (size_t i = 0; i < loaded.count; i++) {
 		const struct object *other = find_object(loaded.objects[i].base);
 
-		if (other == object || (!other && !loaded.objects[i].tells))
+		if (other == object || (!other && !loaded.objects[i].observes_team))
 			continue;
-		if (!other || other->unread || other->trouble || other->verdicts.taken_tells)
+		if (!other || other->unread || other->trouble || other->verdicts.indirect_observes)
 			return true;
 	}
 	return false;

@@ -96,9 +96,9 @@ static void print(FILE *to, const struct mal_verdicts *verdicts, bool named)
 	if (verdicts->part)
 		fputs("part\n", to);
 	else
-		fprintf(to, "facts %d %d\n", verdicts->unknown, verdicts->taken_tells);
+		fprintf(to, "facts %d %d\n", verdicts->unknown, verdicts->indirect_observes);
 	for (size_t i = 0; i < verdicts->question_count; i++)
-		fprintf(to, "question %d %s\n", verdicts->questions[i].tells,
+		fprintf(to, "question %d %s\n", verdicts->questions[i].observes_team,
 			verdicts->questions[i].symbol);
 	for (size_t i = 0; i < verdicts->count; i++) {
 		const struct mal_verdict *verdict = &verdicts->list[i];
@@ -247,7 +247,7 @@ static bool read_question(const char *line, struct mal_verdicts *verdicts)
 
 	if ((line[0] != '0' && line[0] != '1') || line[1] != ' ' || !line[2])
 		return false;
-	question->tells = line[0] == '1';
+	question->observes_team = line[0] == '1';
 	question->symbol = strdup(line + 2);
 	verdicts->question_count += question->symbol != NULL;
 	return question->symbol;
@@ -288,12 +288,12 @@ static bool read_region(char *line, const struct mal_identity *identity,
 
 static bool read_facts(const char *line, struct mal_verdicts *verdicts)
 {
-	int unknown, taken_tells;
+	int unknown, indirect_observes;
 
-	if (sscanf(line, "%d %d", &unknown, &taken_tells) != 2)
+	if (sscanf(line, "%d %d", &unknown, &indirect_observes) != 2)
 		return false;
 	verdicts->unknown = unknown;
-	verdicts->taken_tells = taken_tells;
+	verdicts->indirect_observes = indirect_observes;
 	return true;
 }
 

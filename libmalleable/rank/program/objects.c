@@ -147,7 +147,7 @@ bool mal_object_read(const struct dl_phdr_info *info, struct mal_object *object)
 				      .dynamic = symbols.entries,
 				      .names = symbols.names,
 				      .regions = uses & REGIONS,
-				      .tells = uses & TELLS};
+				      .observes_team = uses & TELLS};
 	return true;
 }
 

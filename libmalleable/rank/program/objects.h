@@ -32,7 +32,7 @@ struct mal_object {
 	const char *names;
 	bool regions; /* it opens parallel regions */
 	/* It asks for threads or their number by any means, or has data for each thread. */
-	bool tells;
+	bool observes_team;
 };
 
 /* Describe it. Returns false if it is no part of the program. */
