@@ -8,7 +8,7 @@
  * The cheapest so far is followed; where none is cheaper than staying at home, that is home.
  *
  * The policy carries out a plan that is better by more than noise if the next window confirms it,
- * or at once if it is much better. Home, and what a challenger interrupted, are the very CPUs.
+ * or at once if it is much better. Home, and what a trial interrupted, are the very CPUs.
  *
  * Moves come first: where ranks have several CPUs a step begins with these alone. When no CPU moves
  * any more, lending is compared with them, for what they leave. Now and then the step does without
@@ -184,7 +184,7 @@ static bool have_worked(const struct mal_view *view)
 	return work_s > all_s / 2;
 }
 
-/* Whether a challenger begins to lend in a window of one region, which began before it was told. */
+/* Whether a trial begins to lend in a window of one region, which began before it was told. */
 static bool is_too_early(const struct mal_judge *judge, const struct mal_view *view)
 {
 	if (!mal_judge_is_trying(judge) || judge->had || judge->waited ||
@@ -229,7 +229,7 @@ static void watch(struct state *state, const struct mal_view *view, struct mal_j
 	mal_judge_learn(judge, window);
 }
 
-/* A challenger begins, and CPUs stay where they are, or go home. */
+/* A trial begins, and CPUs stay where they are, or go home. */
 static void begin_block(struct state *state, const struct mal_view *view, const unsigned int *now,
 			struct mal_plan *plan)
 {
@@ -243,7 +243,7 @@ static void begin_block(struct state *state, const struct mal_view *view, const 
 }
 
 /*
- * Where CPUs shall be in the next window. ENDED: the last one was a challenger's last; FOLLOWS:
+ * Where CPUs shall be in the next window. ENDED: the last one was a trial's last; FOLLOWS:
  * there are forecasts to follow.
  */
 static void place(struct state *state, const struct mal_view *view, const unsigned int *now,

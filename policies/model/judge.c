@@ -12,8 +12,8 @@
 /* A gain that is seen without a block, or in one window of it if so many times the noise. */
 #define CLEAR 0.1
 #define FAR 4.0
-/* Part of the time so far that challengers may lose. */
-#define LOOKS 0.004
+/* Part of the time so far that trials may lose. */
+#define TRIALS 0.004
 /* What an unknown way may lose in a window. */
 #define UNKNOWN 0.05
 /* A mean is sure if it is so many times its error, and larger than this. */
@@ -28,7 +28,7 @@
 #define PRIOR 2.0
 /* Blocks that count. */
 #define HORIZON 40.0
-/* Windows from one block to the next, and to the same challenger's next after a sure one. */
+/* Windows from one block to the next, and to the same way's next trial after a sure one. */
 #define GAP 2u
 #define REST 64u
 /* Windows that a way has to settle. */
@@ -205,7 +205,7 @@ static bool may_challenge(const struct mal_judge *judge, unsigned int way,
 		return false;
 	/* The first block is free, but of what is known to be slow. */
 	return (known->blocks < 1 && loss < CLEAR) ||
-	       judge->lost_s + loss * window->elapsed_s <= LOOKS * judge->run_s;
+	       judge->lost_s + loss * window->elapsed_s <= TRIALS * judge->run_s;
 }
 
 /* The way that challenges now; the trusted one: none. It differs in one thing. */

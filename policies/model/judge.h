@@ -3,21 +3,22 @@
  * judge.h: which way of running a step is the best: nothing, lending, moving, or both? Measured, in
  * blocks.
  *
- * A step runs by the way that is trusted. Now and then it runs by another one for a window or two,
- * the challenger, which differs in one thing. As many windows right before and after are what that
- * is compared with, so a drift of the load cancels, and with two windows a load that alternates too
- * (A-B-A; Cochran, Cox: Experimental designs, 1957). Only clocks are compared: where threads are
- * in each other's way, or CPUs are slow, work itself grows with the CPUs, and every model that goes
- * by work sees a gain. A challenger that measured better by more than the error of the mean is
- * trusted from then on; so is one that lends besides and measured no worse, where moves leave much:
- * blocks seldom meet the windows in which the load changes. Where only lending is allowed a step
- * begins with it, or, where its first windows leave little to gain, once one leaves much.
+ * A step runs by the way that is trusted. Now and then there is a trial: it runs by another one,
+ * which differs in one thing, for a window or two. As many windows right before and after are what
+ * that is compared with, so a drift of the load cancels, and with two windows a load that
+ * alternates too (A-B-A; Cochran, Cox: Experimental designs, 1957). Only clocks are compared: where
+ * threads are in each other's way, or CPUs are slow, work itself grows with the CPUs, and every
+ * model that goes by work sees a gain. A way that measured better by more than the error of the
+ * mean is trusted from then on; so is one that lends besides and measured no worse, where moves
+ * leave much: blocks seldom meet the windows in which the load changes. Where only lending is
+ * allowed a step begins with it, or, where its first windows leave little to gain, once one leaves
+ * much.
  *
- * Challengers cost time. Of those that may be better the most hopeful one goes first, and only
- * where all that challengers lost, with what it is expected to lose, is a small part of the time so
- * far (Wu, Shariff, Lattimore, Szepesvari: Conservative bandits, ICML 2016):
+ * Trials cost time. Of the ways that may be better the most hopeful one goes first, and only where
+ * all that trials lost, with what this one is expected to lose, is a small part of the time so far
+ * (Wu, Shariff, Lattimore, Szepesvari: Conservative bandits, ICML 2016):
  *
- *	what challengers lose <= LOOKS * time so far + the first block of each way
+ *	what trials lose <= TRIALS * time so far + the first block of each way
  *
  * Invariant: this bound, by the clock (t/unit/test_closed.c).
  */
@@ -36,7 +37,7 @@
 /* What blocks say of a way: logarithm of the trusted way's time over its time. */
 struct mal_way {
 	double blocks, mean, squares; /* of differences from the mean, summed; old ones fade */
-	unsigned int rest;	      /* windows until it may challenge again */
+	unsigned int rest;	      /* windows until its next trial */
 };
 
 struct mal_judge {
@@ -49,7 +50,7 @@ struct mal_judge {
 	/* Windows of that part. */
 	unsigned int wanted, had, waited, rested;
 	double began_s; /* of a phase, in the last window that was as doing nothing; 0: none */
-	/* Seconds of a phase: the mean before, the challenger's sum, and that after. */
+	/* Seconds of a phase: the mean before, the trial's sum, and that after. */
 	double before, sum, after;
 	unsigned int run; /* windows of the trusted way, one after the other */
 	/* Seconds of a phase in the last windows of the trusted way, the last one first. */
@@ -82,7 +83,7 @@ void mal_judge_renew(struct mal_judge *judge);
 void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *window);
 
 /*
- * Begin a block after WINDOW, if it is time for one: the challenger is judge->way then. MOVES: the
+ * Begin a block after WINDOW, if it is time for one: judge->way is on trial then. MOVES: the
  * trusted way is about to move CPUs. Returns whether one begins.
  */
 bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *window, bool moves);
@@ -93,5 +94,5 @@ bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *win
  */
 double mal_judge_times(const struct mal_judge *judge, unsigned int way);
 
-/* Does a challenger run, of which models of the trusted way learn nothing? */
+/* Is there a trial now, of which models of the trusted way learn nothing? */
 bool mal_judge_is_trying(const struct mal_judge *judge);
