@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 35
+plan 37
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -245,6 +245,17 @@ ok "balance(7) names each variable that is set" all_of \
 sed 's/[*]PRTE_MCA_odls[a-z_]*[*]//' doc/man/balance.7.scd >"$work/page.scd"
 ok "which finds one that it lacks" [ "$(unnamed_variables "$work/page.scd")" = \
 	PRTE_MCA_odls_base_exec_agent ]
+
+ok "each message of reports, ranks and the plugin has its row in troubleshooting.md" \
+	none t/messages.py
+rm -rf "$work/tree" && mkdir -p "$work/tree/doc" && cp -r libmalleable policies spank "$work/tree"
+mkdir "$work/tree/contrib" && cp -r contrib/python "$work/tree/contrib"
+# shellcheck disable=SC2016 # as the page has it
+sed 's/`balanced as it is`/`balanced as it was`/' doc/troubleshooting.md \
+	>"$work/tree/doc/troubleshooting.md"
+messages_found() { t/messages.py "$work/tree" | sed 's/.*: //' | paste -sd,; }
+ok "which finds one without, and a row without a message" [ "$(messages_found)" = \
+	"no row for 'balanced as it is',no message has 'balanced as it was'" ]
 
 ok "no identifier uses a word that the glossary replaces" none t/words.py
 # The table of another glossary, and code with and without its words.

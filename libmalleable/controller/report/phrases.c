@@ -65,7 +65,7 @@ bool mal_phrase_is_absent(const struct mal_controller *controller, enum mal_abse
 
 static const char *const reasons[] = {
 	[MAL_REASON_NONE] = "",
-	[MAL_REASON_USER] = "as asked for",
+	[MAL_REASON_USER] = "as requested",
 	[MAL_REASON_RUNTIME] = "no OpenMP runtime with OMPT: its threads share the rank's CPUs",
 	[MAL_REASON_CROWDED] =
 		"more threads than CPUs: it keeps libgomp, libomp is slow then (OMP_NUM_THREADS)",

@@ -45,7 +45,7 @@ static void name_library(struct mal_mpi_library *library, const char *version)
 		return;
 	}
 	if (!dladdr(mal_mpi_find("MPI_Init"), &file) || !file.dli_fname || !*file.dli_fname)
-		file.dli_fname = "without a name";
+		file.dli_fname = "unnamed";
 	snprintf(library->name, sizeof(library->name), "%s", basename(file.dli_fname));
 }
 
