@@ -171,17 +171,17 @@ if [ -x "$tools/malleable-report" ]; then
 	ok "a page that cannot be written" all_of \
 		"run $malleable replay $srcdir/t/recorded.trace --output=trace" "exits 0" \
 		"refused 1 'malleable-report: cannot write the page to' \
-			$tools/malleable-report -o /nonexistent/x trace"
+			$tools/malleable-report -o /dev/null/x trace"
 else
 	skip "the tools for analysts" "needs contrib/prepare's Python"
 fi
 elsewhere() {
 	refused 1 "malleable $1: malleable-$1 does this, and cannot be run: pip install /" \
-		env PATH=/nonexistent "$malleable" "$1" x
+		env PATH=/dev/null "$malleable" "$1" x
 }
 ok "malleable names them where they are not" all_of "elsewhere report" "elsewhere convert" \
 	"elsewhere acct"
-run env PATH=/nonexistent "$malleable" help
+run env PATH=/dev/null "$malleable" help
 ok "and tells how they are installed, not that they are there" all_of "exits 0" \
 	"says 'analysts .report, convert, acct.: pip install /'" \
 	"! says '^  (report|convert|acct) '"
@@ -195,7 +195,7 @@ isolated() {
 ok "one that is there is listed" all_of \
 	"run env PATH='$PWD/home/bin' '$malleable' help" "says '^  acct '" "! says '^  report '"
 ok "Python gets nothing of the environment's, nor of the home of who runs it" all_of \
-	"isolated /nonexistent" "says '^PYTHONNOUSERSITE=1$'" \
+	"isolated /dev/null/none" "says '^PYTHONNOUSERSITE=1$'" \
 	"isolated /" "says '^PYTHONNOUSERSITE=1$'" \
 	"isolated '$PWD/ho'" "says '^PYTHONNOUSERSITE=1$'"
 ok "but where the tool itself is there" all_of "isolated '$PWD/home'" "! says '^PYTHONNO'"
@@ -250,7 +250,7 @@ ok "malleable status of a job, where Slurm does not answer" \
 	refused 1 "malleable status: job 99: fatal: b" \
 	env PATH="$work/bin:$PATH" "$malleable" status 99
 ok "and where there is no srun" refused 1 "malleable status: no balanced step 99 .* on this node" \
-	env PATH=/nonexistent "$malleable" status 99
+	env PATH=/dev/null "$malleable" status 99
 ok "malleable status --watch of a step ends with it" \
 	refused 1 "malleable status: no balanced step me.0 " "$malleable" status --watch=1 me.0
 said_twice() { [ "$(cat "$work/out" "$work/err" | grep -c 'no balanced step')" -ge 2 ]; }

@@ -125,7 +125,7 @@ ended
 ok "names of files have %j and the like, as Slurm's" all_of "exits 0" \
 	"jq -e .version $work/$(cat "$work/id")-0-0-$(hostname -s)-my_name.json >/dev/null" \
 	"[ -s $work/$(printf %03d $(cat "$work/id")).my_name ]"
-run srun -n2 --balance --balance-report=/nonexistent/x.json "$load" --iterations=1
+run srun -n2 --balance --balance-report=/dev/null/x.json "$load" --iterations=1
 ok "a report that cannot be written is said, the step's status stays" \
 	all_of "exits 0" "complains 'cannot write the report'"
 ok "nothing is left" nothing_left

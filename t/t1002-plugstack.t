@@ -5,7 +5,7 @@
 need_cluster
 # What is wrong is in slurmd's log.
 start_cluster --plugin-args "patience=$MALLEABLE_PATIENCE colour=blue default=auto policies=lewi \
-	policies@shared=observe report_dir=/nonexistent"
+	policies@shared=observe report_dir=$work/none"
 logged_now() { wait_until grep -q "$1" "$BALANCE_CLUSTER/slurmd.log"; }
 logged() { grep -q "balance: plugstack.conf: $1" "$BALANCE_CLUSTER/slurmd.log"; }
 once() { [ "$(grep -c "plugstack.conf: colour=" "$BALANCE_CLUSTER/slurmd.log")" = 1 ]; }
@@ -13,7 +13,7 @@ ok "slurmd's log names wrong arguments, each once" all_of \
 	"wait_until logged 'colour=blue: unknown'" \
 	"logged 'default=auto: policies= allows lewi alone: '" \
 	"logged 'default@shared=auto: policies= allows observe alone there: '" \
-	"logged 'report_dir=/nonexistent: no such directory'" once
+	"logged 'report_dir=$work/none: no such directory'" once
 conf=$BALANCE_CLUSTER/plugstack.conf
 
 # with MODE ARGUMENTS...: the plugin's line; srun and slurmstepd read it anew, slurmd need not.
@@ -66,7 +66,7 @@ run srun -n2 -c1 --balance "${short[@]}"
 ok "who asks for balancing too" complains 'balance: step [0-9.]+ on .*: policy auto'
 run salloc -Q -n1 srun -n2 --cpu-bind=none --overcommit "${short[@]}"
 ok "that ranks run unbalanced is no news for others" all_of "exits 0" silent
-with optional default=auto libdir=/nonexistent
+with optional default=auto libdir="$work/none"
 run srun -n2 -c1 "${short[@]}"
 ok "nor that the plugin is broken: slurmd's log has it" all_of "exits 0" silent \
 	"logged_now 'malleabled: No such file or directory; the step runs unbalanced'"
@@ -122,15 +122,15 @@ check
 ok "relative and empty directories are none" all_of "exits 1" \
 	"complains 'libdir=lib: must be an absolute path'" \
 	"complains 'report_dir=: must be an absolute path'"
-with optional default=lewi,keep=perhaps libdir=/nonexistent
+with optional default=lewi,keep=perhaps libdir="$work/none"
 check
 ok "and a directory that is not there" all_of "exits 1" \
-	"complains 'libdir=/nonexistent: malleabled is not there'" "complains 'default=lewi,keep'"
+	"complains 'libdir=$work/none: malleabled is not there'" "complains 'default=lewi,keep'"
 # As slurmd and srun find it.
-with optional off_file=/nowhere/off
+with optional off_file="$work/none/off"
 check
 ok "and of the switch that is not there" all_of "exits 1" \
-	"complains 'off_file=/nowhere/off: no such directory'"
+	"complains 'off_file=$work/none/off: no such directory'"
 with optional default=lewi min_cpus=2 report=brief comment=admin log=slurmd default@shared=observe \
 	policies@shared=observe,off max_overcommit@other=3 default=off@user=root
 check
@@ -181,7 +181,7 @@ with optional
 scripted
 ok "and balances where the plugin is" all_of "exits 0" "grep -Eq '^<[0-9]+>$' $work/said"
 
-with optional libdir=/nonexistent
+with optional libdir="$work/none"
 run srun -n1 --balance echo started
 ok "without a controller the step runs unbalanced and is told why" \
 	all_of "exits 0" "says started" "complains 'malleabled: No such file.*runs unbalanced'"

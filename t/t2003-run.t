@@ -65,7 +65,7 @@ ok "a wrong policy ends before the command starts" \
 	all_of "exits 2" "complains \"unknown policy 'foo'\"" "! says started"
 malleable -- sh -c 'exit 9'
 ok "the command's status is passed on" exits 9
-malleable -- /nonexistent
+malleable -- "$work/none"
 ok "a missing command is 127" all_of "exits 127" "complains 'cannot run'"
 malleable --balance=off -- sh -c 'echo "<${MALLEABLE_SEGMENT_FD-none}>"'
 ok "off starts nothing" all_of "exits 0" "says '^<none>$'"

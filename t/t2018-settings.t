@@ -50,8 +50,8 @@ GOMP_CPU_AFFINITY|0 1 0 1|{0}|0;1|0x1|4294967296|
 GOMP_SPINCOUNT||0|infinity|100k|-1|abc|99999999999999999999|
 GOMP_DEBUG||0|-1|abc|
 OMP_TOOL||enabled|disabled|abc|
-OMP_TOOL_VERBOSE_INIT||disabled|stdout|stderr|/nonexistent/file|
-OMP_TOOL_LIBRARIES||/nonexistent|:::|
+OMP_TOOL_VERBOSE_INIT||disabled|stdout|stderr|/dev/null/file|
+OMP_TOOL_LIBRARIES||/dev/null/none|:::|
 OMP_DEBUG||enabled|disabled|abc|
 KMP_AFFINITY||verbose|compact|disabled|abc|
 KMP_SETTINGS|1|

@@ -117,7 +117,7 @@ refuses report 2 "the following arguments are required: TRACE"
 refuses report 2 "give 1 to 64 traces" $(seq 65)
 refuses report 2 "unknown policy .nonsense.: .*see malleable-report --help$" --policy=nonsense drift
 refuses report 1 "cannot read .*: No such file" "$work/absent"
-refuses report 1 "cannot write the page to /nonexistent" -o /nonexistent/x.html "$work/drift"
+refuses report 1 "cannot write the page to /dev/null/x" -o /dev/null/x.html "$work/drift"
 
 mkdir alone && ln -s "$tools/malleable-report" alone/
 run env PATH="$work/alone:/usr/bin:/bin" malleable-report -o - drift

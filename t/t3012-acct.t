@@ -208,4 +208,4 @@ ok "one is said to be one" all_of "exits 0" "says '^1 file is no report$'"
 
 refuses acct 2 "argument --by: invalid choice: .*group" --by=group "$dir"
 refuses acct 2 "arguments are required: DIRECTORY"
-refuses acct 1 "cannot read /nonexistent" /nonexistent
+refuses acct 1 "cannot read $work/absent" "$work/absent"

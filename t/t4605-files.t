@@ -29,7 +29,7 @@ step --balance --balance-report=/dev/full
 ok "a report onto a full disk" well
 step --balance --balance-trace=/dev/full
 ok "a trace onto it" well
-step --balance --balance-report=/nowhere/report.json --balance-trace="$work"
+step --balance --balance-report=/dev/null/report.json --balance-trace="$work"
 ok "a report into no directory, a trace that is one" all_of well unharmed
 # A value that was forgotten: the program is taken for it.
 slips() {

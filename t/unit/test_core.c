@@ -442,10 +442,10 @@ static void devices_are_not_claimed(void **state)
 		assert_string_equal(note.text, "");
 		fclose(file);
 	}
-	path = "/nowhere/r";
+	path = "/dev/null/r";
 	assert_null(mal_file_claim(&path, false, "report", &by, own, sizeof(own), &note));
 	assert_string_equal(note.text,
-			    "cannot write the report to /nowhere/r: No such file or directory");
+			    "cannot write the report to /dev/null/r: Not a directory");
 	/* What they are for the user they are not for the controller. */
 	path = "/dev/stdout";
 	assert_null(mal_file_claim(&path, false, "report", &by, own, sizeof(own), &note));

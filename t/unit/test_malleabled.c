@@ -360,7 +360,7 @@ static void nobody_came(void **state)
 	struct mal_outcome_record record;
 
 	(void)state;
-	start_step("--policy=lewi --off-file=/nonexistent");
+	start_step("--policy=lewi --off-file=/dev/null/off");
 	assert_int_equal(end_step(), 0);
 	assert_memory_equal(read_report(&record),
 			    "no rank connected, nothing was balanced: LD_PRELOAD ", 52);
@@ -377,7 +377,7 @@ static void refused(void **state)
 	struct mal_outcome_record record;
 
 	(void)state;
-	start_step("--policy=lewi --off-file=/nonexistent");
+	start_step("--policy=lewi --off-file=/dev/null/off");
 	mal_segment_note_unbalanced(step.segment_fd);
 	assert_int_equal(end_step(), 0);
 	assert_string_equal(read_report(&record), "");
@@ -420,15 +420,15 @@ static void one_of_two_nodes(void **state)
 	const char *text;
 
 	(void)state;
-	snprintf(step.json, sizeof(step.json), "/nonexistent/json");
-	snprintf(step.trace, sizeof(step.trace), "/nonexistent/trace");
+	snprintf(step.json, sizeof(step.json), "/dev/null/json");
+	snprintf(step.trace, sizeof(step.trace), "/dev/null/trace");
 	start_step("--policy=observe --nodes=2 --min-cpus=1");
 	run_some_windows();
 	assert_int_equal(end_step(), 0);
 	text = read_report(&record);
 	assert_memory_equal(text, "step 7.0 on n1: observe, 2 ranks, 4 CPUs, ", 42);
-	assert_non_null(strstr(text, "/nonexistent/json"));
-	assert_non_null(strstr(text, "/nonexistent/trace"));
+	assert_non_null(strstr(text, "/dev/null/json"));
+	assert_non_null(strstr(text, "/dev/null/trace"));
 	assert_null(strstr(text, "load balance (mean/max)"));
 }
 
