@@ -3,7 +3,7 @@
  * contained.c: keep descriptors of callbacks that Slurm runs in a child of slurmstepd.
  *
  * Invariant: a descriptor opened in such a child lives as long as the step
- * (t/unit/test_contained.c: kept).
+ * (t/unit/test_contained.c: descriptors_stay_until_the_step_ends).
  */
 #include "spank/contained.h"
 

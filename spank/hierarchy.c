@@ -3,7 +3,7 @@
  * hierarchy.c: find a cgroup hierarchy, and this process's cgroup in it.
  *
  * Invariant: a path is ours only if the kernel names it in /proc/self (t/unit/test_hierarchy.c:
- * bind_mounts, namespaces).
+ * bind_mounts_are_not_the_root, paths_begin_at_the_namespace).
  */
 #include "spank/hierarchy.h"
 

@@ -3,7 +3,7 @@
  * job_cpus.c: the idle CPUs of a job on this node.
  *
  * Invariant: a step takes its CPUs before its first task runs, whatever other controllers answer
- * (t/unit/test_job_cpus.c: claims).
+ * (t/unit/test_job_cpus.c: new_step_takes_its_cpus_back).
  */
 #include "spank/job_cpus.h"
 

@@ -7,7 +7,7 @@
  * the user's controller wrote, and is not read.
  *
  * Invariant: a report is root's, whatever links wait for it (t/t4502-files.t), and its size is
- * bounded (t/unit/test_core.c: site_reports).
+ * bounded (t/unit/test_core.c: site_reports_make_no_reader_wait).
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * detach.h: the controller leaves its parent, root, and the reach of signals.
  *
  * Invariant: A controller that became the user cannot become root again (t/unit/test_malleabled.c:
- * becomes_user).
+ * child_is_the_users_for_good).
  */
 #pragma once
 

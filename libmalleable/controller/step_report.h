@@ -3,7 +3,7 @@
  * step_report.h: what the controller tells and writes as its step ends. For its main thread.
  *
  * Invariant: A record goes over the pipe even where no rank connected: silence means that we were
- * killed (t/unit/test_malleabled.c: nobody_came).
+ * killed (t/unit/test_malleabled.c: without_ranks_one_line_says_so).
  */
 #pragma once
 

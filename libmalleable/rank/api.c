@@ -2,7 +2,7 @@
 /*
  * api.c: the public interface.
  *
- * Invariant: in a program that is no rank marks do nothing (t/unit/test_team.c: phases).
+ * Invariant: in a program that is no rank marks do nothing (t/unit/test_team.c: phases_are_marked).
  */
 #include "libmalleable/malleable.h"
 

@@ -2,7 +2,8 @@
 /*
  * lend.c: lending while the primary thread waits in MPI.
  *
- * Invariant: all CPUs that a wait lent are back when it ends (t/unit/test_protocol.c: read_anew).
+ * Invariant: all CPUs that a wait lent are back when it ends (t/unit/test_protocol.c:
+ * lent_cpus_survive_another_order).
  */
 #include "libmalleable/rank/lend.h"
 

@@ -3,7 +3,7 @@
  * length.c: how long a parallel region typically is.
  *
  * Invariant: runs that the system interrupted make no region long (t/unit/test_sizing.c:
- * interrupted).
+ * interrupted_short_regions_share_nothing).
  */
 #include "libmalleable/rank/length.h"
 

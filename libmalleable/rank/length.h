@@ -6,7 +6,7 @@
  * long one. So typical is the least of its first runs, which pay for new threads and new memory.
  * From then on it grows by half with a longer run and falls by a tenth with a shorter one: some
  * 20 % of the runs are longer, so large runs among small ones count, and interrupted ones do not
- * (t/unit/test_sizing.c: interrupted, of_several_sizes).
+ * (t/unit/test_sizing.c: interrupted_short_regions_share_nothing, of_several_sizes).
  */
 #pragma once
 

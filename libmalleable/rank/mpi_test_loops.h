@@ -5,7 +5,8 @@
  *
  * All functions do nothing in a process that is no rank.
  *
- * Invariant: a loop that computes between its tests is no wait (t/unit/test_team.c: tests_work).
+ * Invariant: a loop that computes between its tests is no wait (t/unit/test_team.c:
+ * short_work_between_tests_counts).
  */
 #pragma once
 

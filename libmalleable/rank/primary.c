@@ -3,7 +3,7 @@
  * primary.c: which thread is the primary one.
  *
  * Invariant: at most one thread is the primary one, and it is one that the program uses
- * (t/unit/test_attach.c: taken_over).
+ * (t/unit/test_attach.c: thread_that_opens_regions_is_primary).
  */
 #include "libmalleable/rank/primary.h"
 

@@ -2,7 +2,8 @@
 /*
  * region_table.c: what a rank learns of each of its parallel regions.
  *
- * Invariant: regions that take much time keep their places (t/unit/test_region.c: after_many).
+ * Invariant: regions that take much time keep their places (t/unit/test_region.c:
+ * long_loop_has_a_place_after_many_regions).
  */
 #include "libmalleable/rank/region_table.h"
 

@@ -3,7 +3,7 @@
  * team.c: the OpenMP team's size, and what the program has been told about it.
  *
  * Invariant: what the program was told of its threads stays true (t/unit/test_team.c:
- * asks_outside).
+ * who_asked_is_told_the_same).
  */
 #include "libmalleable/rank/team.h"
 

@@ -2,7 +2,7 @@
 /*
  * wait.c: a thread enters or leaves a blocking MPI call, or polls inside one.
  *
- * Invariant: calls nest: a wait begins and ends once (t/unit/test_team.c: calls).
+ * Invariant: calls nest: a wait begins and ends once (t/unit/test_team.c: calls_nest).
  */
 #include "libmalleable/rank/wait.h"
 

@@ -139,7 +139,7 @@ static void attaches(void **state)
  * Ranks that are not bound get equal parts of the step's CPUs; what a rank had is free when it
  * has ended.
  */
-static void shares(void **state)
+static void unbound_ranks_share_cpus_equally(void **state)
 {
 	run_alone(attaches, state);
 	assert_int_equal(view.ranks[0].state, MAL_RANK_ENDED);
@@ -173,7 +173,7 @@ static bool another_becomes(unsigned int looks)
 }
 
 /* The first thread only began with MPI: the program runs in another one. */
-static void taken_over(void **state)
+static void thread_that_opens_regions_is_primary(void **state)
 {
 	(void)state;
 	mal_attach();
@@ -212,7 +212,7 @@ static void taken_over(void **state)
 }
 
 /* What the one before in the slot left there is not believed: its threads and its home. */
-static void after_another(void **state)
+static void earlier_rank_of_the_slot_is_not_believed(void **state)
 {
 	struct mal_thread_slot *threads = mal_thread_slot(&view, 0, 0);
 
@@ -239,7 +239,7 @@ static void is_no_rank(void **state)
 }
 
 /* One that is bound has what it is bound to. Its children are no ranks. */
-static void bound(void **state)
+static void bound_ranks_keep_their_cpus(void **state)
 {
 	memset(&test_kernel.mask[1], 0, sizeof(all));
 	mal_cpumask_add(&test_kernel.mask[1], 2);
@@ -265,7 +265,7 @@ static void begins_with_less(void **state)
 
 static unsigned int number, count;
 
-static void is_numbered(void **state)
+static void rank_has_its_number(void **state)
 {
 	(void)state;
 	mal_attach();
@@ -277,7 +277,7 @@ static void expect(unsigned int rank, unsigned int ranks)
 {
 	number = rank;
 	count = ranks;
-	run_alone(is_numbered, NULL);
+	run_alone(rank_has_its_number, NULL);
 }
 
 /* Who we are where Slurm does not say it. */
@@ -300,7 +300,7 @@ static void as_launchers_say(void **state)
 	expect(0, 1);
 }
 
-static void stays_outside(void **state)
+static void outside_a_step_nothing_happens(void **state)
 {
 	(void)state;
 	mal_attach();
@@ -312,7 +312,7 @@ static int said; /* what a rank prints */
 static void is_refused(void **state)
 {
 	dup2(said, STDERR_FILENO);
-	stays_outside(state);
+	outside_a_step_nothing_happens(state);
 }
 
 /* What a rank that stays outside says, in TEXT of SIZE bytes. */
@@ -341,7 +341,7 @@ static void refused(const char *why)
 		fail_msg("%s", text);
 }
 
-static void refusals(void **state)
+static void refusals_name_what_is_wrong(void **state)
 {
 	char text[256], node[65] = "";
 
@@ -469,12 +469,12 @@ static void comes_to_cpus_of_others(void **state)
 }
 
 /* Outside of a step, as its segment is not there, and no controller. */
-static void no_rank(void **state)
+static void without_a_segment_it_is_no_rank(void **state)
 {
 	set_number(MAL_ENV_SEGMENT_FD, 999);
-	run_alone(stays_outside, state);
+	run_alone(outside_a_step_nothing_happens, state);
 	unsetenv(MAL_ENV_SEGMENT_FD);
-	run_alone(stays_outside, state);
+	run_alone(outside_a_step_nothing_happens, state);
 }
 
 #define CASE(function) ALONE(function, set_up, tear_down)
@@ -482,18 +482,18 @@ static void no_rank(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(shares),
-		CASE(taken_over),
-		CASE(after_another),
-		CASE(bound),
+		CASE(unbound_ranks_share_cpus_equally),
+		CASE(thread_that_opens_regions_is_primary),
+		CASE(earlier_rank_of_the_slot_is_not_believed),
+		CASE(bound_ranks_keep_their_cpus),
 		CASE(begins_with_less),
 		CASE(as_launchers_say),
-		CASE(refusals),
+		CASE(refusals_name_what_is_wrong),
 		CASE(asks_and_takes_over),
 		CASE(asks_with_patience),
 		CASE(forgets_what_was_begun),
 		CASE(comes_to_cpus_of_others),
-		CASE(no_rank),
+		CASE(without_a_segment_it_is_no_rank),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,7 +191,7 @@ static void descriptors_are_passed(void **state)
 	close(ends[1]);
 }
 
-static void nobody_listens(void **state)
+static void connecting_fails_where_nobody_listens(void **state)
 {
 	struct mal_error err;
 	size_t length;
@@ -762,7 +762,7 @@ int main(void)
 		cmocka_unit_test(no_answer_is_an_error),
 		cmocka_unit_test(only_ok_is_done),
 		cmocka_unit_test(descriptors_are_passed),
-		cmocka_unit_test(nobody_listens),
+		cmocka_unit_test(connecting_fails_where_nobody_listens),
 		cmocka_unit_test(names_that_no_socket_can_have),
 		cmocka_unit_test(bad_clients_are_turned_away),
 		cmocka_unit_test(descriptors_and_waiting),

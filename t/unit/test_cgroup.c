@@ -151,7 +151,7 @@ static void the_deepest_become_narrower_first(void **state)
 }
 
 /* Where the step grows, its tasks do, and nothing else. */
-static void tasks_grow(void **state)
+static void tasks_grow_with_the_step(void **state)
 {
 	(void)state;
 	put("", "0");
@@ -301,7 +301,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(all_below_become_narrower, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_deepest_become_narrower_first, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(tasks_grow, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(tasks_grow_with_the_step, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(time_is_bounded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(jobs_have_two_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cpus_of_other_steps, set_up, tear_down),

@@ -9,7 +9,7 @@
 #include "policies/interface/choice.h"
 #include "policies/interface/registry.h"
 
-static void good_choices(void **state)
+static void good_choices_are_accepted(void **state)
 {
 	struct mal_choice choice;
 	struct mal_error err;
@@ -35,7 +35,7 @@ static void good_choices(void **state)
 	assert_float_equal(choice.values[2], 2, 0);
 }
 
-static void bad_choices(void **state)
+static void bad_choices_say_why(void **state)
 {
 	static const struct {
 		const char *text, *allowed, *says;
@@ -108,7 +108,7 @@ static struct mal_choice choose(const char *text)
 }
 
 /* What is no policy's own: each key sets its field, and no other. */
-static void common_keys(void **state)
+static void each_common_key_sets_its_field(void **state)
 {
 	(void)state;
 	assert_true(choose("gomp=keep").keys.keep_gomp);
@@ -228,10 +228,10 @@ static void policies_are_added(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_choices),
-		cmocka_unit_test(bad_choices),
+		cmocka_unit_test(good_choices_are_accepted),
+		cmocka_unit_test(bad_choices_say_why),
 		cmocka_unit_test(known_ones_are_named),
-		cmocka_unit_test(common_keys),
+		cmocka_unit_test(each_common_key_sets_its_field),
 		cmocka_unit_test(the_last_word_counts),
 		cmocka_unit_test(observe_has_a_mode_of_its_own),
 		cmocka_unit_test(who_asked_for_nothing_gets_strict),

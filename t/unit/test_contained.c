@@ -70,7 +70,7 @@ static int end(void *name)
 }
 
 /* What user_init opens is there for the tasks, and until the step ends: then nothing is. */
-static void kept(void **state)
+static void descriptors_stay_until_the_step_ends(void **state)
 {
 	int ends[2], status;
 	unsigned int before;
@@ -109,7 +109,7 @@ static void kept(void **state)
 }
 
 /* Without such callbacks there is no descriptor from user_init on. */
-static void not_contained(void **state)
+static void without_callbacks_there_is_no_descriptor(void **state)
 {
 	unsigned int before = open_descriptors();
 
@@ -129,8 +129,8 @@ static void not_contained(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kept),
-		cmocka_unit_test(not_contained),
+		cmocka_unit_test(descriptors_stay_until_the_step_ends),
+		cmocka_unit_test(without_callbacks_there_is_no_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static void ask_all(const struct line *lines, size_t count)
 #define ONE_OF "error needs cpus, count, min and max, free or policy\n"
 
 /* What is wrong is said in one line, and nothing changes. */
-static void refused(void **state)
+static void wrong_requests_change_nothing(void **state)
 {
 	static const struct line lines[] = {
 		{"", "error unknown request ''\n"},
@@ -93,7 +93,7 @@ static void refused(void **state)
 }
 
 /* Each request that there is. */
-static void carried_out(void **state)
+static void each_request_is_carried_out(void **state)
 {
 	static const struct line lines[] = {
 		{"set rank=0 count=3", "ok\n"},
@@ -159,7 +159,7 @@ static void swaps(void **state)
 }
 
 /* What the site allows is all that can be set. */
-static void allowed(void **state)
+static void only_allowed_policies_can_be_set(void **state)
 {
 	(void)state;
 	node_close(node);
@@ -170,7 +170,7 @@ static void allowed(void **state)
 }
 
 /* Ranks of a step that was started to be observed are not prepared for more. */
-static void observed(void **state)
+static void observed_steps_take_no_orders(void **state)
 {
 	(void)state;
 	node_close(node);
@@ -215,8 +215,13 @@ static void nobody_can_ask(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(refused),	CASE(carried_out),	CASE(swaps),	      CASE(allowed),
-		CASE(observed), CASE(ranks_come_first), CASE(nobody_can_ask),
+		CASE(wrong_requests_change_nothing),
+		CASE(each_request_is_carried_out),
+		CASE(swaps),
+		CASE(only_allowed_policies_can_be_set),
+		CASE(observed_steps_take_no_orders),
+		CASE(ranks_come_first),
+		CASE(nobody_can_ask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

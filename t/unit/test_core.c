@@ -29,7 +29,7 @@
 #include "libmalleable/core/starts.h"
 #include "libmalleable/core/unloadable.h"
 
-static void cpu_lists(void **state)
+static void cpu_lists_are_read_and_written(void **state)
 {
 	struct mal_cpumask mask;
 	struct mal_error err;
@@ -61,7 +61,7 @@ static void bad_cpu_lists(void **state)
 	}
 }
 
-static void specs(void **state)
+static void specs_are_read(void **state)
 {
 	struct mal_spec spec;
 	struct mal_error err;
@@ -79,7 +79,7 @@ static void specs(void **state)
 	assert_int_equal(mal_spec_parse("", &spec, &err), 0);
 }
 
-static void bad_specs(void **state)
+static void bad_specs_say_why(void **state)
 {
 	static const char *const bad[] = {
 		"auto,",
@@ -241,7 +241,7 @@ static void hostile_counts_are_refused(void **state)
 	close(fd);
 }
 
-static void snapshots(void **state)
+static void snapshots_come_whole(void **state)
 {
 	struct mal_snapshot written = {.round = 7, .busy = 9}, read;
 	struct mal_segment segment;
@@ -444,8 +444,7 @@ static void devices_are_not_claimed(void **state)
 	}
 	path = "/dev/null/r";
 	assert_null(mal_file_claim(&path, false, "report", &by, own, sizeof(own), &note));
-	assert_string_equal(note.text,
-			    "cannot write the report to /dev/null/r: Not a directory");
+	assert_string_equal(note.text, "cannot write the report to /dev/null/r: Not a directory");
 	/* What they are for the user they are not for the controller. */
 	path = "/dev/stdout";
 	assert_null(mal_file_claim(&path, false, "report", &by, own, sizeof(own), &note));
@@ -512,7 +511,7 @@ static void unloadable_libraries(void **state)
 	here.libraries = true;
 }
 
-static void older_libc(void **state)
+static void older_libc_does_not_fit(void **state)
 {
 	static const struct {
 		const char *loader;
@@ -603,7 +602,7 @@ static void unloadable_is_reported(void **state)
 }
 
 /* By the innermost launcher; what none started is alone. */
-static void first_ranks(void **state)
+static void innermost_launcher_names_the_first_rank(void **state)
 {
 	(void)state;
 	assert_true(mal_is_first((char *[]){"SLURM_PROCID=0", "A=1", NULL}));
@@ -682,7 +681,7 @@ static void short_commands_skip_preload(void **state)
 }
 
 /* What a controller may write, and what a user may pass instead: nothing makes the reader wait. */
-static void site_reports(void **state)
+static void site_reports_make_no_reader_wait(void **state)
 {
 	static char text[MAL_SITE_REPORT_MAX], more[MAL_SITE_REPORT_MAX];
 	int fd = mal_site_report_make(NULL), ends[2], file = open("/proc/self/exe", O_RDONLY);
@@ -764,30 +763,30 @@ static void names_of_files_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpu_lists),
+		cmocka_unit_test(cpu_lists_are_read_and_written),
 		cmocka_unit_test(bad_cpu_lists),
-		cmocka_unit_test(specs),
-		cmocka_unit_test(bad_specs),
+		cmocka_unit_test(specs_are_read),
+		cmocka_unit_test(bad_specs_say_why),
 		cmocka_unit_test(segment_is_shared),
 		cmocka_unit_test(segment_is_sealed),
 		cmocka_unit_test(starts_are_counted),
 		cmocka_unit_test(foreign_files_are_refused),
 		cmocka_unit_test(unsealed_segments_are_refused),
 		cmocka_unit_test(hostile_counts_are_refused),
-		cmocka_unit_test(snapshots),
+		cmocka_unit_test(snapshots_come_whole),
 		cmocka_unit_test(files_are_claimed),
 		cmocka_unit_test(claims_hold),
 		cmocka_unit_test(own_names_are_written_again),
 		cmocka_unit_test(own_names_are_no_links),
 		cmocka_unit_test(devices_are_not_claimed),
 		cmocka_unit_test(unloadable_libraries),
-		cmocka_unit_test(older_libc),
+		cmocka_unit_test(older_libc_does_not_fit),
 		cmocka_unit_test(unloadable_is_left_out),
 		cmocka_unit_test(unloadable_is_reported),
-		cmocka_unit_test(first_ranks),
+		cmocka_unit_test(innermost_launcher_names_the_first_rank),
 		cmocka_unit_test(launchers_of_the_table),
 		cmocka_unit_test(short_commands_skip_preload),
-		cmocka_unit_test(site_reports),
+		cmocka_unit_test(site_reports_make_no_reader_wait),
 		cmocka_unit_test(names_of_files_end),
 	};
 

@@ -44,7 +44,7 @@ static void move(uint32_t tid, uint64_t cores, uint64_t now)
 	node_move(table, tid, now);
 }
 
-static void alone(void **state)
+static void thread_alone_is_never_held_up(void **state)
 {
 	(void)state;
 	assert_int_equal(node_begin(table, 1, 50 * MS, 7 * MS), 7 * MS);
@@ -59,7 +59,7 @@ static void alone(void **state)
 	assert_int_equal(table->thread[1].place, 1);
 }
 
-static void turns(void **state)
+static void cores_are_used_in_turns(void **state)
 {
 	(void)state;
 	node_begin(table, 1, 5 * MS, 0);
@@ -76,7 +76,7 @@ static void turns(void **state)
 }
 
 /* One that has been alone for long has no more than the rest of a turn. */
-static void newcomer(void **state)
+static void newcomer_gets_the_rest_of_a_turn(void **state)
 {
 	(void)state;
 	node_begin(table, 1, 100 * MS, 0);
@@ -86,7 +86,7 @@ static void newcomer(void **state)
 }
 
 /* Begins within its turn a little after its last work was done: it has not left the core. */
-static void goes_on(void **state)
+static void short_pauses_keep_the_turn(void **state)
 {
 	(void)state;
 	node_begin(table, 1, 1 * MS, 0);
@@ -101,7 +101,7 @@ static void goes_on(void **state)
 }
 
 /* One that woke up late begins when its last work was done, if nobody had the core since. */
-static void begins_early(void **state)
+static void late_wake_ups_count_from_the_last_work(void **state)
 {
 	(void)state;
 	node_begin(table, 1, 1 * MS, 0);
@@ -113,7 +113,7 @@ static void begins_early(void **state)
 	assert_int_equal(node_begin(table, 1, 1 * MS, 3 * MS), 4 * MS);
 }
 
-static void moves(void **state)
+static void moved_thread_works_on_there(void **state)
 {
 	uint32_t bells[3];
 
@@ -138,7 +138,7 @@ static void moves(void **state)
 	assert_int_equal(table->thread[1].place, 4);
 }
 
-static void killed(void **state)
+static void killed_thread_leaves_its_core(void **state)
 {
 	(void)state;
 	node_begin(table, 1, 10 * MS, 0);
@@ -149,7 +149,7 @@ static void killed(void **state)
 }
 
 /* Threads that may use all cores take idle ones; with a thread too many, one that waits goes on. */
-static void idle_cores(void **state)
+static void idle_cores_are_taken_first(void **state)
 {
 	(void)state;
 	for (uint32_t tid = 1; tid <= 5; tid++) {
@@ -167,7 +167,7 @@ static void idle_cores(void **state)
 	assert_int_equal(node_end(table, 1), 21 * MS + NODE_STAYS_NS);
 }
 
-static void cold(void **state)
+static void moving_costs_by_distance(void **state)
 {
 	(void)state;
 	table->cold[0] = 1 * MS;
@@ -188,7 +188,7 @@ static void cold(void **state)
 }
 
 /* The first thread's core is where the process's memory is, whoever works first. */
-static void slow(void **state)
+static void core_at_the_memory_is_faster(void **state)
 {
 	(void)state;
 	table->slow = 1.5;
@@ -203,7 +203,7 @@ static void slow(void **state)
 }
 
 /* Whoever is there, and however much each has had of its turn, ends are as foretold. */
-static void foretold(void **state)
+static void ends_are_as_foretold(void **state)
 {
 	uint64_t ends[6];
 
@@ -227,17 +227,19 @@ static void foretold(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(alone, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(turns, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(newcomer, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(goes_on, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(begins_early, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(moves, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(killed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(idle_cores, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(cold, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(slow, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(foretold, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(thread_alone_is_never_held_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(cores_are_used_in_turns, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(newcomer_gets_the_rest_of_a_turn, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(short_pauses_keep_the_turn, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(late_wake_ups_count_from_the_last_work, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(moved_thread_works_on_there, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(killed_thread_leaves_its_core, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(idle_cores_are_taken_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(moving_costs_by_distance, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(core_at_the_memory_is_faster, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_are_as_foretold, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static void first_version(void **state)
+static void cgroup_v1_is_found(void **state)
 {
 	const char *own = "6:freezer:" STEP "\n5:devices:/other\n3:cpuset:" STEP "\n0::/\n";
 
@@ -85,7 +85,7 @@ static void first_version(void **state)
 			    "");
 }
 
-static void second_version(void **state)
+static void cgroup_v2_is_found(void **state)
 {
 	(void)state;
 	v2_has_all = true;
@@ -98,7 +98,7 @@ static void second_version(void **state)
 }
 
 /* v2 is mounted beside v1, and comes first or last. */
-static void hybrid(void **state)
+static void v2_beside_v1_is_passed_over(void **state)
 {
 	const char *own = "6:freezer:" STEP "\n3:cpuset:" STEP "\n0::/system.slice/slurmd\n";
 
@@ -117,7 +117,7 @@ static void hybrid(void **state)
 }
 
 /* A part of a hierarchy is mounted elsewhere too, as for a container; it may come first. */
-static void bind_mounts(void **state)
+static void bind_mounts_are_not_the_root(void **state)
 {
 #define PART \
 	"29 20 0:31 /docker/a /var/lib/a/cgroup rw - cgroup cgroup rw,cpuset\n" \
@@ -145,7 +145,7 @@ static void bind_mounts(void **state)
 }
 
 /* Paths begin at the namespace's own root; what is outside is /.. and is not ours to use. */
-static void namespaces(void **state)
+static void paths_begin_at_the_namespace(void **state)
 {
 	(void)state;
 	assert_string_equal(
@@ -160,7 +160,7 @@ static void namespaces(void **state)
 }
 
 /* Lines that make no sense are left out. */
-static void nonsense(void **state)
+static void nonsense_lines_are_left_out(void **state)
 {
 	char *longest = malloc(5000), *own = malloc(5000);
 
@@ -183,12 +183,12 @@ static void nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(first_version, set_up),
-		cmocka_unit_test_setup(second_version, set_up),
-		cmocka_unit_test_setup(hybrid, set_up),
-		cmocka_unit_test_setup(bind_mounts, set_up),
-		cmocka_unit_test_setup(namespaces, set_up),
-		cmocka_unit_test_setup(nonsense, set_up),
+		cmocka_unit_test_setup(cgroup_v1_is_found, set_up),
+		cmocka_unit_test_setup(cgroup_v2_is_found, set_up),
+		cmocka_unit_test_setup(v2_beside_v1_is_passed_over, set_up),
+		cmocka_unit_test_setup(bind_mounts_are_not_the_root, set_up),
+		cmocka_unit_test_setup(paths_begin_at_the_namespace, set_up),
+		cmocka_unit_test_setup(nonsense_lines_are_left_out, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static int tear_down(void **state)
 }
 
 /* Idle CPUs go to those with fewest that can use more. */
-static void handed_out(void **state)
+static void idle_cpus_go_to_ranks_with_fewest(void **state)
 {
 	(void)state;
 	node_set_cpu(4, 1, 1, false);
@@ -125,7 +125,7 @@ static void a_newcomer_is_helped(void **state)
  * A program was killed while it sent another rank's thread away, and the next one of its task is
  * there before anybody has seen it.
  */
-static void replaced_unseen(void **state)
+static void successor_of_a_killed_rank_gets_its_threads_back(void **state)
 {
 	(void)state;
 	node_rank_kill(0);
@@ -180,7 +180,7 @@ static void not_while_observed(void **state)
 }
 
 /* CPUs that are not the job's are passed over; what is no list is refused. */
-static void offered(void **state)
+static void offers_beyond_the_job_are_passed_over(void **state)
 {
 	struct mal_error err;
 
@@ -196,7 +196,7 @@ static void offered(void **state)
 }
 
 /* Who used the CPU is sent away, team and all, before it is another step's. */
-static void withdrawn(void **state)
+static void users_leave_a_withdrawn_cpu(void **state)
 {
 	uint32_t changes = node_slot(0)->changes;
 
@@ -225,7 +225,7 @@ static void withdrawn(void **state)
 }
 
 /* A rank that loses its last CPU gets one of the rank that has most. */
-static void helped_out(void **state)
+static void rank_without_cpu_gets_one(void **state)
 {
 	(void)state;
 	assert_int_equal(mal_evict_withdraw(node, "4-7", NULL), 0);
@@ -238,7 +238,7 @@ static void helped_out(void **state)
 }
 
 /* With one CPU for each there is nothing to help out with. */
-static void nobody_helps(void **state)
+static void with_one_cpu_each_nobody_gives(void **state)
 {
 	(void)state;
 	assert_int_equal(mal_evict_withdraw(node, "1,3-7", NULL), 0);
@@ -251,7 +251,7 @@ static void nobody_helps(void **state)
  * A program that binds a thread there again and again keeps the CPU from the others; that is said,
  * once the time is over.
  */
-static void stubborn(void **state)
+static void cpu_that_is_bound_again_is_kept(void **state)
 {
 	struct mal_error err;
 
@@ -295,7 +295,7 @@ static void not_while_binding(void **state)
 }
 
 /* One that left in order lives on, with threads; one that was killed has none. */
-static void former_ranks(void **state)
+static void ended_ranks_may_have_threads(void **state)
 {
 	(void)state;
 	assert_int_equal(mal_evict_withdraw(node, "4-7", NULL), 0);
@@ -348,7 +348,7 @@ static void left_when_off(void **state)
  * A write to the cgroup has undone affinities: the team goes to its places again, the others to the
  * rank's CPUs.
  */
-static void bound_again(void **state)
+static void undone_affinities_are_set_again(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < NODE_THREADS; i++) {
@@ -376,25 +376,25 @@ static void bound_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(handed_out),
+		CASE(idle_cpus_go_to_ranks_with_fewest),
 		CASE(plans_know_one_moment),
 		CASE(handed_out_to_whom_they_help),
 		CASE(handed_out_home),
 		CASE(a_newcomer_is_helped),
-		CASE(replaced_unseen),
+		CASE(successor_of_a_killed_rank_gets_its_threads_back),
 		CASE(a_newcomer_has_idle_ones_first),
 		CASE(a_newcomer_takes_no_last_cpu),
 		CASE(not_while_observed),
-		CASE(offered),
-		CASE(withdrawn),
-		CASE(helped_out),
-		CASE(nobody_helps),
-		CASE(stubborn),
+		CASE(offers_beyond_the_job_are_passed_over),
+		CASE(users_leave_a_withdrawn_cpu),
+		CASE(rank_without_cpu_gets_one),
+		CASE(with_one_cpu_each_nobody_gives),
+		CASE(cpu_that_is_bound_again_is_kept),
 		CASE(not_while_binding),
 		CASE(not_while_blind),
-		CASE(former_ranks),
+		CASE(ended_ranks_may_have_threads),
 		CASE(left_when_off),
-		CASE(bound_again),
+		CASE(undone_affinities_are_set_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

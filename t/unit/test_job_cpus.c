@@ -262,7 +262,7 @@ static struct balance_job_cpus *join(struct mal_cpumask *idle)
 }
 
 /* Each may use the other's CPUs, and what nobody has. */
-static void joins(void **state)
+static void pooled_steps_use_each_others_cpus(void **state)
 {
 	struct mal_cpumask idle;
 	struct balance_job_cpus *pool = join(&idle);
@@ -279,7 +279,7 @@ static void joins(void **state)
 }
 
 /* It cannot write its file: nobody has anything else than before. */
-static void cannot_join(void **state)
+static void step_that_cannot_join_changes_nothing(void **state)
 {
 	struct mal_cpumask idle;
 
@@ -316,7 +316,7 @@ static void cannot_widen_another(void **state)
 }
 
 /* A new step takes its CPUs back, even where the other's file cannot be written any more. */
-static void claims(void **state)
+static void new_step_takes_its_cpus_back(void **state)
 {
 	(void)state;
 	node.entry[0].idle = mask_of("1-3");
@@ -397,10 +397,10 @@ static void waits_are_short(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(joins, set_up),
-		cmocka_unit_test_setup(cannot_join, set_up),
+		cmocka_unit_test_setup(pooled_steps_use_each_others_cpus, set_up),
+		cmocka_unit_test_setup(step_that_cannot_join_changes_nothing, set_up),
 		cmocka_unit_test_setup(cannot_widen_another, set_up),
-		cmocka_unit_test_setup(claims, set_up),
+		cmocka_unit_test_setup(new_step_takes_its_cpus_back, set_up),
 		cmocka_unit_test_setup(tasks_keep_theirs, set_up),
 		cmocka_unit_test_setup(keeps_what_it_keeps, set_up),
 		cmocka_unit_test_setup(waits_are_short, set_up),

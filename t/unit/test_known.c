@@ -278,7 +278,7 @@ static struct mal_region_verdict verdict_of(void (*region)(void *))
 	return mal_region_of((const void *)region);
 }
 
-static void by_function(void **state)
+static void regions_are_known_by_function(void **state)
 {
 	char text[64];
 
@@ -298,7 +298,7 @@ static void by_function(void **state)
 }
 
 /* The next start reads it, and another code for verdicts does not. */
-static void kept(void **state)
+static void verdicts_are_kept_for_the_next_start(void **state)
 {
 	(void)state;
 	verdict_of(region_free);
@@ -321,7 +321,7 @@ static void kept(void **state)
 }
 
 /* Of ranks that start at once one reads, and one that was killed as it read is not waited for. */
-static void at_once(void **state)
+static void one_of_many_ranks_reads(void **state)
 {
 	pid_t killed = fork();
 	int status;
@@ -358,7 +358,7 @@ static void let_it_read(unsigned int read)
 }
 
 /* A large program takes longer than it waits: it goes on, and its regions are bound until then. */
-static void goes_on(void **state)
+static void large_programs_are_read_in_the_background(void **state)
 {
 	char text[64];
 
@@ -473,7 +473,7 @@ static void others_go_on(void **state)
 }
 
 /* The rank that reads ends before it has: another one reads. */
-static void reader_ends(void **state)
+static void another_rank_reads_where_one_ended(void **state)
 {
 	pid_t child;
 
@@ -520,7 +520,7 @@ static void unloaded_as_it_is_read(void **state)
 }
 
 /* A region without a name is called by its object, of which the path may be long. */
-static void nameless(void **state)
+static void nameless_regions_are_called_by_object(void **state)
 {
 	char text[256];
 
@@ -539,7 +539,7 @@ static void nameless(void **state)
 	dlclose(loaded_plugin);
 }
 
-static void loaded_later(void **state)
+static void regions_loaded_later_are_known(void **state)
 {
 	const void *region;
 
@@ -625,7 +625,7 @@ static void of_other_objects(void **state)
 	dlclose(handle);
 }
 
-static void answers_change(void **state)
+static void verdicts_follow_what_is_loaded(void **state)
 {
 	struct mal_verdicts *verdicts;
 
@@ -650,7 +650,7 @@ static void let_tell(const char *name)
 }
 
 /* A call by pointer may lead to what another object has. */
-static void pointers(void **state)
+static void calls_by_pointer_lead_to_other_objects(void **state)
 {
 	void *handle;
 
@@ -680,7 +680,7 @@ static void pointers(void **state)
 	dlclose(loaded_plugin);
 }
 
-static void all_free(void **state)
+static void all_free_only_if_each_region_is(void **state)
 {
 	char text[64];
 
@@ -726,7 +726,7 @@ static bool has_part(void)
 }
 
 /* What only a known library needs is as little a part of the program as that itself. */
-static void needed(void **state)
+static void what_a_library_needs_is_no_part(void **state)
 {
 	void *library = load("mca_needs"), *handle;
 
@@ -747,23 +747,23 @@ static void needed(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(by_function),
-		CASE(kept),
-		CASE(goes_on),
+		CASE(regions_are_known_by_function),
+		CASE(verdicts_are_kept_for_the_next_start),
+		CASE(large_programs_are_read_in_the_background),
 		CASE(holds_no_lock_at_length),
 		CASE(first_comes_first),
 		CASE(others_go_on),
 		CASE(unloaded_as_it_is_read),
-		CASE(reader_ends),
-		CASE(nameless),
-		CASE(loaded_later),
+		CASE(another_rank_reads_where_one_ended),
+		CASE(nameless_regions_are_called_by_object),
+		CASE(regions_loaded_later_are_known),
 		CASE(ends_as_it_is_looked_at),
 		CASE(of_other_objects),
-		CASE(answers_change),
-		CASE(pointers),
-		CASE(all_free),
-		CASE(at_once),
-		CASE(needed),
+		CASE(verdicts_follow_what_is_loaded),
+		CASE(calls_by_pointer_lead_to_other_objects),
+		CASE(all_free_only_if_each_region_is),
+		CASE(one_of_many_ranks_reads),
+		CASE(what_a_library_needs_is_no_part),
 	};
 	ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 

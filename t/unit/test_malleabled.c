@@ -329,7 +329,7 @@ static void whole_step(void **state)
 }
 
 /* A rank that dies is noticed by its process's end, not by anything that it says. */
-static void rank_dies(void **state)
+static void dead_ranks_are_noticed(void **state)
 {
 	struct mal_outcome_record record;
 	pid_t rank = fork();
@@ -355,7 +355,7 @@ static void rank_dies(void **state)
 }
 
 /* No rank ever came: that alone is said, with likely causes. There is no report. */
-static void nobody_came(void **state)
+static void without_ranks_one_line_says_so(void **state)
 {
 	struct mal_outcome_record record;
 
@@ -372,7 +372,7 @@ static void nobody_came(void **state)
 }
 
 /* A task has said why it does not come. */
-static void refused(void **state)
+static void refused_ranks_leave_no_line(void **state)
 {
 	struct mal_outcome_record record;
 
@@ -385,7 +385,7 @@ static void refused(void **state)
 }
 
 /* Whoever started it is gone: the files are written all the same. */
-static void nobody_reads(void **state)
+static void files_are_written_without_a_reader(void **state)
 {
 	(void)state;
 	start_step("--policy=observe");
@@ -462,7 +462,7 @@ static void arguments_are_checked(void **state)
 }
 
 /* It goes on in a child, which its parent hands over, in the cgroups that it was told. */
-static void leaves_parent(void **state)
+static void child_goes_on_in_the_cgroups(void **state)
 {
 	int ends[2], cgroup[2], pidfd = -1, status;
 	char more[128], byte;
@@ -528,7 +528,7 @@ static bool detaches(struct mal_arguments how, bool stays, char *told, size_t si
 }
 
 /* Root's child becomes the user's for good; where it could become root again it ends. */
-static void becomes_user(void **state)
+static void child_is_the_users_for_good(void **state)
 {
 	struct mal_arguments how = {.becomes_user = true, .user = 1234, .group = 1234};
 	char told[512];
@@ -547,11 +547,16 @@ static void becomes_user(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(whole_step),	CASE(rank_dies),
-		CASE(nobody_came),	CASE(refused),
-		CASE(nobody_reads),	CASE(no_memory_is_left),
-		CASE(one_of_two_nodes), CASE(arguments_are_checked),
-		CASE(leaves_parent),	CASE(becomes_user),
+		CASE(whole_step),
+		CASE(dead_ranks_are_noticed),
+		CASE(without_ranks_one_line_says_so),
+		CASE(refused_ranks_leave_no_line),
+		CASE(files_are_written_without_a_reader),
+		CASE(no_memory_is_left),
+		CASE(one_of_two_nodes),
+		CASE(arguments_are_checked),
+		CASE(child_goes_on_in_the_cgroups),
+		CASE(child_is_the_users_for_good),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,7 +153,7 @@ static bool count(struct mal_unit *unit, double elapsed_s, double phases, double
 }
 
 /* Progress is counted in what is steady; phases where both are, or neither. */
-static void units(void **state)
+static void progress_is_counted_in_what_is_steady(void **state)
 {
 	struct mal_unit even = {0}, rough = {0}, phases = {0}, apart = {0};
 	unsigned int changes = 0;
@@ -231,7 +231,7 @@ static void no_step_has_so_many_ranks(void **state)
 }
 
 /* Two CPUs a rank; one works alone for a while, and waits longer. */
-static void efficiencies(void **state)
+static void efficiencies_of_uneven_ranks(void **state)
 {
 	const struct mal_sample samples[] = {
 		{.running = true,
@@ -288,7 +288,7 @@ static void efficiency_of_crowds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(units),
+		cmocka_unit_test(progress_is_counted_in_what_is_steady),
 		cmocka_unit_test(the_longest_rank_is_as_short_as_can_be),
 		cmocka_unit_test(what_cannot_be_shared_out),
 		cmocka_unit_test(the_part_that_does_not_scale_is_learnt),
@@ -296,7 +296,7 @@ int main(void)
 		cmocka_unit_test(home_is_left_with_its_cpus),
 		cmocka_unit_test(cpus_that_cannot_be_used),
 		cmocka_unit_test(no_step_has_so_many_ranks),
-		cmocka_unit_test(efficiencies),
+		cmocka_unit_test(efficiencies_of_uneven_ranks),
 		cmocka_unit_test(efficiency_of_crowds),
 	};
 

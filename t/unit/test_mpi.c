@@ -361,7 +361,7 @@ static void of_the_standard(void **state)
 	assert_int_equal(over(STANDARD_COMM_WORLD), 1);
 }
 
-static void intel(void **state)
+static void intel_mpi_is_told_to_yield(void **state)
 {
 	(void)state;
 	start(INTEL);
@@ -370,7 +370,7 @@ static void intel(void **state)
 }
 
 /* The user has told Open MPI to yield. */
-static void yields_wanted(void **state)
+static void yields_that_the_user_wants_stay(void **state)
 {
 	(void)state;
 	setenv("OMPI_MCA_mpi_yield_when_idle", "1", 1);
@@ -378,7 +378,7 @@ static void yields_wanted(void **state)
 	assert_int_equal(initialized, MAL_MPI_POLLS_YIELD_WANTED);
 }
 
-static void unknown(void **state)
+static void unknown_libraries_are_named(void **state)
 {
 	struct mal_mpi_library library = {0};
 
@@ -397,7 +397,7 @@ static void unknown(void **state)
 }
 
 /* A request of all ranks that has come ends a phase, whoever sees it, once. */
-static void requests_come(void **state)
+static void collective_requests_end_a_phase_once(void **state)
 {
 	uint64_t request = 9;
 	int said = 1;
@@ -428,7 +428,7 @@ static void requests_come(void **state)
 }
 
 /* A persistent one comes each time that it was started. */
-static void persistent_requests(void **state)
+static void persistent_requests_come_each_time(void **state)
 {
 	uint64_t requests[2] = {12, 13};
 	mpi_word first = (mpi_word)&requests[0], second = (mpi_word)&requests[1];
@@ -450,7 +450,7 @@ static void persistent_requests(void **state)
 }
 
 /* More than are remembered: the others end no phase. */
-static void many_requests(void **state)
+static void requests_beyond_the_room_end_no_phase(void **state)
 {
 	uint64_t requests[20];
 
@@ -465,7 +465,7 @@ static void many_requests(void **state)
 	assert_int_equal(mal_mpi_asks(requests, 20, 8), 0xffff);
 }
 
-static void sessions(void **state)
+static void sessions_touch_no_world(void **state)
 {
 	uint64_t session = 3;
 
@@ -512,7 +512,7 @@ static void starts_and_ends(void **state)
 }
 
 /* The program has found a call here that its MPI has not: an error, and no end. */
-static void lacking(void **state)
+static void missing_calls_are_errors(void **state)
 {
 	int (*call_of_none)(void);
 
@@ -527,11 +527,21 @@ static void lacking(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(all_are_passed_on),   CASE(seen_though_local), CASE(boundaries_of_open_mpi),
-		CASE(boundaries_of_mpich), CASE(of_the_standard),   CASE(intel),
-		CASE(yields_wanted),	   CASE(unknown),	    CASE(requests_come),
-		CASE(persistent_requests), CASE(many_requests),	    CASE(sessions),
-		CASE(sessions_of_fortran), CASE(starts_and_ends),   CASE(lacking),
+		CASE(all_are_passed_on),
+		CASE(seen_though_local),
+		CASE(boundaries_of_open_mpi),
+		CASE(boundaries_of_mpich),
+		CASE(of_the_standard),
+		CASE(intel_mpi_is_told_to_yield),
+		CASE(yields_that_the_user_wants_stay),
+		CASE(unknown_libraries_are_named),
+		CASE(collective_requests_end_a_phase_once),
+		CASE(persistent_requests_come_each_time),
+		CASE(requests_beyond_the_room_end_no_phase),
+		CASE(sessions_touch_no_world),
+		CASE(sessions_of_fortran),
+		CASE(starts_and_ends),
+		CASE(missing_calls_are_errors),
 	};
 
 	unsetenv("OMPI_MCA_mpi_yield_when_idle");

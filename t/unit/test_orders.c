@@ -42,7 +42,7 @@ static enum mal_decision obey(struct node *node, const struct mal_orders *orders
 	return decision;
 }
 
-static void exact_cpus(void **state)
+static void exact_cpus_are_given(void **state)
 {
 	static struct node node;
 	struct mal_orders orders;
@@ -81,7 +81,7 @@ static void nobody_is_left_without(void **state)
 	assert_int_equal(node.count[2], 4);
 }
 
-static void bounds(void **state)
+static void bounds_hold(void **state)
 {
 	static struct node node;
 	struct mal_orders orders;
@@ -150,7 +150,7 @@ static void what_cannot_be_is_refused(void **state)
 }
 
 /* Orders become impossible as ranks end: the policy decides alone. */
-static void ranks_end(void **state)
+static void impossible_orders_leave_it_to_the_policy(void **state)
 {
 	static struct node node;
 	struct mal_orders orders;
@@ -383,12 +383,12 @@ static void orders_stand_above_every_policy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(exact_cpus),
+		cmocka_unit_test(exact_cpus_are_given),
 		cmocka_unit_test(nobody_is_left_without),
 		cmocka_unit_test(every_rank_keeps_the_floor),
-		cmocka_unit_test(bounds),
+		cmocka_unit_test(bounds_hold),
 		cmocka_unit_test(what_cannot_be_is_refused),
-		cmocka_unit_test(ranks_end),
+		cmocka_unit_test(impossible_orders_leave_it_to_the_policy),
 		cmocka_unit_test(a_step_starts_under_orders),
 		cmocka_unit_test(nothing_to_decide),
 		cmocka_unit_test(what_is_left_over),

@@ -49,7 +49,7 @@ static struct mal_busy seconds(double busy_s)
 }
 
 /* Four CPUs for ten seconds, of which others have ten. */
-static void counted(void **state)
+static void time_of_others_is_counted(void **state)
 {
 	struct mal_others others = {0};
 
@@ -75,7 +75,7 @@ static void counted(void **state)
 }
 
 /* What the ranks used is not known where one came: that time is not counted. */
-static void skipped(void **state)
+static void time_with_newcomers_is_not_counted(void **state)
 {
 	struct mal_others others = {0};
 
@@ -117,7 +117,7 @@ static double taken(double used_s, double stolen_s, double waited)
 }
 
 /* Of a thread's time others took what it waited, and no more than they used. */
-static void took_time(void **state)
+static void others_took_no_more_than_the_wait(void **state)
 {
 	(void)state;
 	assert_float_equal(taken(10, 0, 0.4), 0.4, NEAR);
@@ -157,11 +157,11 @@ static void took_time_of_one_of_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(took_time),
+		cmocka_unit_test(others_took_no_more_than_the_wait),
 		cmocka_unit_test(took_time_of_one_of_many),
 		cmocka_unit_test(read_from_the_kernel),
-		cmocka_unit_test(counted),
-		cmocka_unit_test(skipped),
+		cmocka_unit_test(time_of_others_is_counted),
+		cmocka_unit_test(time_with_newcomers_is_not_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

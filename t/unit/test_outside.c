@@ -72,7 +72,7 @@ static void assert_waits(uint64_t least, uint64_t most)
 	assert_in_range(sample().waits, least, most);
 }
 
-static void sleeps(void **state)
+static void sleep_is_outside(void **state)
 {
 	(void)state;
 	compute(30 * MS);
@@ -83,7 +83,7 @@ static void sleeps(void **state)
 	assert_waits(39 * MS, 41 * MS);
 }
 
-static void computes(void **state)
+static void computing_is_not_outside(void **state)
 {
 	(void)state;
 	compute(100 * MS);
@@ -104,7 +104,7 @@ static void computes(void **state)
 }
 
 /* Asleep in MPI or at a barrier it is outside neither; and where it polls nothing is missed. */
-static void inside(void **state)
+static void sleep_in_mpi_is_not_outside(void **state)
 {
 	(void)state;
 	mal.slot->count.mpi += 60 * MS;
@@ -132,7 +132,7 @@ static void inside(void **state)
 }
 
 /* Only the kernel tells who had the CPU. */
-static void not_counted(void **state)
+static void without_the_kernels_clocks_nothing_counts(void **state)
 {
 	(void)state;
 	counts_delays = false;
@@ -154,7 +154,7 @@ static void call(uint64_t ns, uint64_t cpu)
 	mal_device_end(&outer);
 }
 
-static void devices(void **state)
+static void device_calls_are_outside(void **state)
 {
 	(void)state;
 	/* It polls there or it sleeps, and sleeps elsewhere as well. */
@@ -180,7 +180,7 @@ static void devices(void **state)
 }
 
 /* Another thread has become the primary one: it has a clock of its own. */
-static void another_thread(void **state)
+static void each_primary_thread_has_its_clock(void **state)
 {
 	(void)state;
 	sleep_for(20 * MS);
@@ -194,12 +194,14 @@ static void another_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(sleeps, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(computes, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(inside, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(not_counted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(devices, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(another_thread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sleep_is_outside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(computing_is_not_outside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(sleep_in_mpi_is_not_outside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_the_kernels_clocks_nothing_counts, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(device_calls_are_outside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_primary_thread_has_its_clock, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,7 @@ static void describes_itself(void **state)
 }
 
 /* Who has nothing to do gives: twice in a row it is seen that it is worth it. */
-static void passes_on(void **state)
+static void idle_step_gives_cpus(void **state)
 {
 	(void)state;
 	open_pool();
@@ -105,7 +105,7 @@ static void passes_on(void **state)
 }
 
 /* And the other way round: the other one leaves them before we are told. */
-static void takes(void **state)
+static void idle_peer_is_taken_from(void **state)
 {
 	(void)state;
 	open_pool();
@@ -145,7 +145,7 @@ static void does_not_obey(void **state)
 }
 
 /* CPUs that nobody has go to whom Slurm gave them; what a step may not have it leaves. */
-static void put_right(void **state)
+static void wrong_owners_are_put_right(void **state)
 {
 	(void)state;
 	open_pool();
@@ -188,7 +188,7 @@ static void left_by_the_first(void **state)
 }
 
 /* Answers that are none stop it, whatever is in them. */
-static void nonsense(void **state)
+static void nonsense_answers_stop_it(void **state)
 {
 	static const char *const answers[] = {
 		"",
@@ -216,7 +216,7 @@ static void nonsense(void **state)
 }
 
 /* Not so often, not while another one is first, and not where balancing is off. */
-static void waits(void **state)
+static void it_asks_neither_often_nor_second(void **state)
 {
 	(void)state;
 	mal_pool_update(node);
@@ -242,7 +242,7 @@ static void waits(void **state)
 }
 
 /* While CPUs are being left nothing else is exchanged; after some looks they count as nobody's. */
-static void being_left(void **state)
+static void nothing_is_exchanged_while_cpus_are_left(void **state)
 {
 	(void)state;
 	open_pool();
@@ -264,9 +264,16 @@ static void being_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(peers_are_checked), CASE(describes_itself),  CASE(passes_on), CASE(takes),
-		CASE(does_not_obey),	 CASE(put_right),	  CASE(nonsense),  CASE(waits),
-		CASE(being_left),	 CASE(left_by_the_first),
+		CASE(peers_are_checked),
+		CASE(describes_itself),
+		CASE(idle_step_gives_cpus),
+		CASE(idle_peer_is_taken_from),
+		CASE(does_not_obey),
+		CASE(wrong_owners_are_put_right),
+		CASE(nonsense_answers_stop_it),
+		CASE(it_asks_neither_often_nor_second),
+		CASE(nothing_is_exchanged_while_cpus_are_left),
+		CASE(left_by_the_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

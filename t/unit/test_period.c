@@ -18,7 +18,7 @@ static unsigned int feed(struct mal_period *period, const char *text)
 	return boundaries;
 }
 
-static void simple(void **state)
+static void simple_periods_are_found(void **state)
 {
 	struct mal_period period = {0};
 
@@ -122,7 +122,7 @@ static void check_recorded(const char *name, unsigned int length, const char *ev
 	assert_true(found < 10 * (size_t)length + 50);
 }
 
-static void recorded(void **state)
+static void periods_of_recorded_programs_are_found(void **state)
 {
 	const char *directory = getenv("abs_top_srcdir");
 	char path[4096], line[8192], name[64], events[8192];
@@ -147,13 +147,13 @@ static void recorded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(simple),
+		cmocka_unit_test(simple_periods_are_found),
 		cmocka_unit_test(behind_an_initialisation),
 		cmocka_unit_test(with_sub_period),
 		cmocka_unit_test(found_again_after_a_change),
 		cmocka_unit_test(no_period_no_boundary),
 		cmocka_unit_test(found_within_ten_periods),
-		cmocka_unit_test(recorded),
+		cmocka_unit_test(periods_of_recorded_programs_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static void by_the_clock(void **state)
 }
 
 /* Inside a region is no boundary. */
-static void inside(void **state)
+static void no_boundary_inside_a_region(void **state)
 {
 	(void)state;
 	begin_round(MAL_BOUNDARY_MARK, 1);
@@ -216,7 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(by_the_count),
 		CASE(by_the_clock),
-		CASE(inside),
+		CASE(no_boundary_inside_a_region),
 		CASE(regions_that_repeat),
 		CASE(what_the_controller_checks_by),
 		CASE(answers_are_followed),

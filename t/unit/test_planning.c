@@ -60,7 +60,7 @@ static void lets_wait_for_plans(void **state)
 }
 
 /* Each word of a policy about lending is a rule that the ranks read. */
-static void says_rules(void **state)
+static void rules_reach_the_ranks(void **state)
 {
 	(void)state;
 	decide((struct mal_plan){0}, NULL);
@@ -87,7 +87,7 @@ static void says_rules(void **state)
 	assert_false(node_binds(node));
 }
 
-static void says_schedule(void **state)
+static void schedule_reaches_the_ranks(void **state)
 {
 	(void)state;
 	decide((struct mal_plan){.schedule = {MAL_SCHEDULE_GUIDED, 7}}, NULL);
@@ -95,7 +95,7 @@ static void says_schedule(void **state)
 }
 
 /* CPUs that move: each has a rank, as many as it was said, and there is a new plan to be seen. */
-static void moves(void **state)
+static void moved_cpus_have_the_planned_owners(void **state)
 {
 	(void)state;
 	decide((struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){3, 2, 1});
@@ -115,7 +115,7 @@ static void moves(void **state)
 }
 
 /* A policy without an opinion changes nothing. */
-static void no_opinion(void **state)
+static void policy_without_opinion_changes_nothing(void **state)
 {
 	(void)state;
 	decide((struct mal_plan){.bind = true, .lend = true}, NULL);
@@ -157,21 +157,21 @@ static void gives_too_many(void **state)
 		 "its CPUs do not match its counts (window 1: counts 7 2 1 of 6 CPUs)");
 }
 
-static void moves_unbound(void **state)
+static void moves_without_binding_are_refused(void **state)
 {
 	(void)state;
 	rejected((struct mal_plan){.move = true}, (const unsigned int[]){3, 2, 1},
 		 "it moves CPUs but forbids to bind threads (window 1: counts 3 2 1 of 6 CPUs)");
 }
 
-static void breaks(void **state)
+static void broken_policy_is_rejected_by_its_word(void **state)
 {
 	(void)state;
 	rejected((struct mal_plan){.broken = "it ended"}, NULL, "it ended");
 }
 
 /* Another policy decides from now on; one that does not start leaves the one before. */
-static void another_policy(void **state)
+static void another_policy_decides_from_now_on(void **state)
 {
 	struct mal_error err;
 
@@ -193,7 +193,7 @@ static void another_policy(void **state)
 }
 
 /* Orders hold at once, and above what the policy decides. */
-static void orders(void **state)
+static void orders_hold_at_once(void **state)
 {
 	(void)state;
 	node_puppet(&(struct mal_plan){.bind = true}, NULL);
@@ -218,7 +218,7 @@ static void orders(void **state)
 }
 
 /* Back to the CPUs that Slurm gave, and no lending. */
-static void home(void **state)
+static void ranks_go_home_and_lend_nothing(void **state)
 {
 	(void)state;
 	decide((struct mal_plan){.bind = true, .lend = true, .move = true},
@@ -250,7 +250,7 @@ static void home_of_observed(void **state)
  * The administrator's switch is looked at once a second; ranks go home, and the policy begins anew
  * when it is back.
  */
-static void admin_switch(void **state)
+static void admin_switch_sends_ranks_home(void **state)
 {
 	unsigned int asked;
 
@@ -283,7 +283,7 @@ static void admin_switch(void **state)
 }
 
 /* Without a file there is no switch. */
-static void no_switch(void **state)
+static void without_a_file_there_is_no_switch(void **state)
 {
 	(void)state;
 	node_close(node);
@@ -314,7 +314,7 @@ static bool turn(struct mal_controller *controller, void *context)
 	return ++*turns < 20;
 }
 
-static void loop(void **state)
+static void loop_moves_cpus_to_the_load(void **state)
 {
 	unsigned int turns = 0;
 
@@ -445,7 +445,7 @@ static struct overdue run_overdue(struct overdue seen)
 }
 
 /* The move is taken back, and ranks still lend. The window is ascribed to the move. */
-static void overdue(void **state)
+static void overdue_move_is_taken_back(void **state)
 {
 	struct overdue seen = run_overdue((struct overdue){0});
 
@@ -547,7 +547,7 @@ static bool home_again_turn(struct mal_controller *controller, void *context)
 	return overdue_again_turn(controller, context);
 }
 
-static void overdue_again(void **state)
+static void overdue_plans_repeat_seldom(void **state)
 {
 	struct overdue seen = {.counts = {3, 2, 1}, .turns = 40};
 
@@ -573,7 +573,7 @@ static bool long_turn(struct mal_controller *controller, void *context)
 	return ++*turns < 50;
 }
 
-static void long_windows(void **state)
+static void long_windows_get_their_plan(void **state)
 {
 	unsigned int turns = 0;
 
@@ -634,7 +634,7 @@ static unsigned int windows_with(unsigned int turns_each)
 }
 
 /* The window ends when many have ended. Few long ones may be of ranks that harm each other. */
-static void longer_phases(void **state)
+static void longer_phases_end_the_window(void **state)
 {
 	(void)state;
 	assert_in_range(windows_with(1), 1, 8);
@@ -646,32 +646,32 @@ static void longer_phases(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(says_rules),
+		CASE(rules_reach_the_ranks),
 		CASE(lets_wait_for_plans),
-		CASE(says_schedule),
-		CASE(moves),
-		CASE(no_opinion),
+		CASE(schedule_reaches_the_ranks),
+		CASE(moved_cpus_have_the_planned_owners),
+		CASE(policy_without_opinion_changes_nothing),
 		CASE(leaves_rank_without),
 		CASE(gives_too_many),
-		CASE(moves_unbound),
-		CASE(breaks),
-		CASE(another_policy),
-		CASE(orders),
-		CASE(home),
+		CASE(moves_without_binding_are_refused),
+		CASE(broken_policy_is_rejected_by_its_word),
+		CASE(another_policy_decides_from_now_on),
+		CASE(orders_hold_at_once),
+		CASE(ranks_go_home_and_lend_nothing),
 		CASE(home_of_observed),
-		CASE(admin_switch),
-		CASE(no_switch),
-		CASE(loop),
+		CASE(admin_switch_sends_ranks_home),
+		CASE(without_a_file_there_is_no_switch),
+		CASE(loop_moves_cpus_to_the_load),
 		CASE(places_are_read_in_time),
-		CASE(overdue),
+		CASE(overdue_move_is_taken_back),
 		CASE(overdue_with_orders),
 		CASE(overdue_with_another_policy),
 		CASE(overdue_when_off),
 		CASE(overdue_with_fewer_cpus),
 		CASE(overdue_in_vain),
-		CASE(overdue_again),
-		CASE(long_windows),
-		CASE(longer_phases),
+		CASE(overdue_plans_repeat_seldom),
+		CASE(long_windows_get_their_plan),
+		CASE(longer_phases_end_the_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

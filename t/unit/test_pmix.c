@@ -237,7 +237,7 @@ static void patiently(void **state)
 }
 
 /* Rank 0 hands its controller what the other node's leader gave, when that is there. */
-static void first_node(void **state)
+static void first_node_hands_on_the_others(void **state)
 {
 	(void)state;
 	mal_summary_begin();
@@ -255,7 +255,7 @@ static void first_node(void **state)
 }
 
 /* It gives its controller's, which leaves the report to the first node's. */
-static void other_node(void **state)
+static void other_node_gives_its_summary(void **state)
 {
 	(void)state;
 	rank_0_asks = 2;
@@ -294,7 +294,7 @@ static void first_node_of_launcher(void **state)
 }
 
 /* Its controller has none: nobody waits for it. */
-static void without_summary(void **state)
+static void without_a_summary_nobody_waits(void **state)
 {
 	(void)state;
 	rank_0_asks = 2;
@@ -317,7 +317,7 @@ static void ends_after(int ms)
 }
 
 /* A server that does not answer is not waited for longer than a second. */
-static void silence(void **state)
+static void silent_server_costs_a_second_at_most(void **state)
 {
 	(void)state;
 	mal_summary_begin();
@@ -326,7 +326,7 @@ static void silence(void **state)
 }
 
 /* One that never comes, though it was promised, not longer than 5 s. */
-static void never(void **state)
+static void promised_summary_costs_5_s_at_most(void **state)
 {
 	(void)state;
 	mal_summary_begin();
@@ -334,7 +334,7 @@ static void never(void **state)
 	ends_after(5000);
 }
 
-static void no_library(void **state)
+static void without_pmix_nothing_is_given(void **state)
 {
 	unsigned int rank, count;
 
@@ -360,18 +360,18 @@ static void no_library(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(first_node),
+		CASE(first_node_hands_on_the_others),
 		CASE(first_node_of_launcher),
-		CASE(other_node),
+		CASE(other_node_gives_its_summary),
 		CASE(other_node_of_launcher),
-		CASE(without_summary),
-		CASE(silence),
-		CASE(never),
-		CASE(no_library),
-		PATIENT_CASE(other_node),
-		PATIENT_CASE(without_summary),
-		PATIENT_CASE(silence),
-		PATIENT_CASE(never),
+		CASE(without_a_summary_nobody_waits),
+		CASE(silent_server_costs_a_second_at_most),
+		CASE(promised_summary_costs_5_s_at_most),
+		CASE(without_pmix_nothing_is_given),
+		PATIENT_CASE(other_node_gives_its_summary),
+		PATIENT_CASE(without_a_summary_nobody_waits),
+		PATIENT_CASE(silent_server_costs_a_second_at_most),
+		PATIENT_CASE(promised_summary_costs_5_s_at_most),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

@@ -140,7 +140,7 @@ static void rank_2_takes_ours_back(void)
 }
 
 /* The same for a thread that binds itself. */
-static void late_thread(void **state)
+static void late_thread_that_binds_itself(void **state)
 {
 	(void)state;
 	mal_word_set(word_of(4), (struct mal_cpu_state){2, 0, true});
@@ -204,7 +204,7 @@ static void late_request(void **state)
 }
 
 /* If the region goes on it may get CPUs. */
-static void request(void **state)
+static void running_region_may_get_cpus(void **state)
 {
 	(void)state;
 	wait_and_lend();
@@ -293,7 +293,7 @@ static void late_spread_of_a_lender(void **state)
 }
 
 /* Another process changes our CPUs while some are lent: those are still ours, and come back. */
-static void read_anew(void **state)
+static void lent_cpus_survive_another_order(void **state)
 {
 	(void)state;
 	wait_and_lend();
@@ -308,7 +308,7 @@ static void read_anew(void **state)
 }
 
 /* A lent CPU that nobody will take back, as we do not lend any more. */
-static void left_behind(void **state)
+static void lent_cpu_that_nobody_wants_comes_back(void **state)
 {
 	(void)state;
 	mal_word_set(word_of(1), (struct mal_cpu_state){0, MAL_NOBODY, true});
@@ -350,7 +350,7 @@ static void first_refuge(void **state)
 }
 
 /* What has not changed is not bound again; what is forgotten is, though no place has changed. */
-static void forgotten(void **state)
+static void forgotten_threads_are_bound_again(void **state)
 {
 	(void)state;
 	test_kernel.binds = 0;
@@ -366,7 +366,7 @@ static void forgotten(void **state)
 }
 
 /* Whose threads were sent away reads its words again; an unmanaged rank too. */
-static void evicted(void **state)
+static void evicted_threads_read_their_words(void **state)
 {
 	uint32_t changes = mal.segment.ranks[1].changes;
 
@@ -464,7 +464,7 @@ static void more_threads_than_slots(void **state)
 }
 
 /* CPUs that share a cache with ours are borrowed first, unless the order does not matter. */
-static void near_first(void **state)
+static void near_cpus_are_borrowed_first(void **state)
 {
 	(void)state;
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
@@ -510,7 +510,7 @@ static void one_on_each_core(void **state)
 }
 
 /* Until all CPUs are there that the plan gives us, the first one too, we know how many come. */
-static void planned(void **state)
+static void planned_cpus_are_expected(void **state)
 {
 	(void)state;
 	mal.segment.cpus[0].target = mal.segment.cpus[1].target = 0;
@@ -649,32 +649,32 @@ int main(void)
 		CASE(moved_to_a_rank_that_ends),
 		CASE(rolled_back),
 		CASE(late_spread),
-		CASE(late_thread),
+		CASE(late_thread_that_binds_itself),
 		CASE(late_thread_of_a_dead_owner),
 		CASE(another_thread),
 		CASE(late_request),
 		CASE(granted_regions_end_earlier),
 		CASE(short_waits_do_not_pay),
 		CASE(polls_on_its_own_cpu),
-		CASE(request),
+		CASE(running_region_may_get_cpus),
 		CASE(late_grant),
 		CASE(late_grant_to_a_lender),
 		CASE(late_spread_of_a_lender),
 		CASE(returned_and_borrowed),
-		CASE(read_anew),
-		CASE(left_behind),
+		CASE(lent_cpus_survive_another_order),
+		CASE(lent_cpu_that_nobody_wants_comes_back),
 		CASE(sleeps_in_a_pause),
 		CASE(bound_is_wrong),
 		CASE(first_refuge),
-		CASE(forgotten),
-		CASE(evicted),
+		CASE(forgotten_threads_are_bound_again),
+		CASE(evicted_threads_read_their_words),
 		CASE(evicted_from_a_smaller_team),
 		CASE(late_mask),
 		CASE(nothing_is_bound),
 		CASE(more_threads_than_slots),
-		CASE(near_first),
+		CASE(near_cpus_are_borrowed_first),
 		CASE(one_on_each_core),
-		CASE(planned),
+		CASE(planned_cpus_are_expected),
 		CASE(nobody_would_borrow),
 		CASE(the_longer_region_first),
 	};

@@ -197,7 +197,7 @@ static bool is_free(unsigned int cpu)
 }
 
 /* A rank that would borrow is killed: no rank would any more. */
-static void borrowers(void **state)
+static void killed_borrower_asks_no_more(void **state)
 {
 	(void)state;
 	mal_borrower_set(&step.segment, 1, true);
@@ -213,7 +213,7 @@ static void borrowers(void **state)
 }
 
 /* The rank is killed after it took or freed a CPU, before it updated free_cpus. */
-static void free_cpus(void **state)
+static void free_cpus_are_counted_again(void **state)
 {
 	(void)state;
 	assert_true(mal_word_lend(word(0), 0));
@@ -325,7 +325,7 @@ static void settle(double seconds)
 /*
  * A CPU is taken away: all threads on it leave, also those in no team, before another rank gets it.
  */
-static void leaves(void **state)
+static void threads_leave_before_a_cpu_changes(void **state)
 {
 	(void)state;
 	need_cpus();
@@ -353,7 +353,7 @@ static void leaves_when_nobody_binds(void **state)
  * A thread that the program binds itself stays: the report says so, and the CPU stays unused until
  * the thread has gone.
  */
-static void stays(void **state)
+static void thread_bound_by_the_program_keeps_its_cpu(void **state)
 {
 	(void)state;
 	need_cpus();
@@ -384,7 +384,7 @@ static void former_rank_leaves(void **state)
 }
 
 /* A CPU that it was leaving is offered to it again. */
-static void comes_back(void **state)
+static void cpu_being_left_is_offered_again(void **state)
 {
 	(void)state;
 	need_cpus();
@@ -436,16 +436,11 @@ static void passed_on_when_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(borrowers),
-		CASE(free_cpus),
-		CASE(killed_while_it_leaves),
-		CASE(killed_while_it_evicts),
-		CASE(killed_while_it_grants),
-		CASE(leaves),
-		CASE(leaves_when_nobody_binds),
-		CASE(stays),
-		CASE(former_rank_leaves),
-		CASE(comes_back),
+		CASE(killed_borrower_asks_no_more), CASE(free_cpus_are_counted_again),
+		CASE(killed_while_it_leaves),	    CASE(killed_while_it_evicts),
+		CASE(killed_while_it_grants),	    CASE(threads_leave_before_a_cpu_changes),
+		CASE(leaves_when_nobody_binds),	    CASE(thread_bound_by_the_program_keeps_its_cpu),
+		CASE(former_rank_leaves),	    CASE(cpu_being_left_is_offered_again),
 		CASE(passed_on_when_left),
 	};
 

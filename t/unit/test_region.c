@@ -87,7 +87,7 @@ static void of_no_length(void **state)
 }
 
 /* Where regions were classified, a bound one has the known team whatever others wait. */
-static void proofs(void **state)
+static void bound_regions_have_the_known_team(void **state)
 {
 	static const char bound, is_free;
 
@@ -122,7 +122,7 @@ static void proofs(void **state)
 }
 
 /* Nobody needs to lend to a rank whose threads have a CPU each, and whose teams are bound. */
-static void of_no_use(void **state)
+static void nobody_lends_to_bound_teams_with_cpus_each(void **state)
 {
 	static const char bound, is_free;
 
@@ -142,7 +142,7 @@ static void of_no_use(void **state)
 }
 
 /* A program that was told no number all the same: a region may rely on two threads at once. */
-static void bound_unasked(void **state)
+static void bound_region_may_rely_on_two_threads(void **state)
 {
 	static const char bound;
 
@@ -159,7 +159,7 @@ static void bound_unasked(void **state)
 }
 
 /* An object was unloaded, and another one is where it was. */
-static void passing_by(void **state)
+static void successor_of_an_unloaded_object_is_unknown(void **state)
 {
 	static const char region;
 
@@ -183,7 +183,7 @@ static void passing_by(void **state)
 }
 
 /* An if clause leaves one thread, once: that is not the region's number. */
-static void one_by_if(void **state)
+static void an_if_clause_is_not_the_regions_number(void **state)
 {
 	static const char is_free, bound, other;
 
@@ -243,7 +243,7 @@ static void told_two_threads(void **state)
  * A free region whose results could differ has the team that it has without us, also where the
  * program is told another number; nobody is asked for CPUs for it.
  */
-static void kept(void **state)
+static void kept_regions_have_the_team_without_us(void **state)
 {
 	static const char sums, bound;
 
@@ -284,7 +284,7 @@ static void kept(void **state)
 }
 
 /* Others ran once and are long gone: the loop that has the time has a place. */
-static void after_many(void **state)
+static void long_loop_has_a_place_after_many_regions(void **state)
 {
 	static const char once[1536], hot, warm;
 
@@ -425,15 +425,22 @@ int main(void)
 		cmocka_unit_test_setup_teardown(smaller_than_chosen, open_all, close_all),
 		cmocka_unit_test_setup_teardown(short_regions_count_whole, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_no_length, open_all, close_all),
-		cmocka_unit_test_setup_teardown(proofs, open_all, close_all),
-		cmocka_unit_test_setup_teardown(of_no_use, open_all, close_all),
-		cmocka_unit_test_setup_teardown(bound_unasked, open_all, close_all),
-		cmocka_unit_test_setup_teardown(passing_by, open_all, close_all),
-		cmocka_unit_test_setup_teardown(one_by_if, open_all, close_all),
+		cmocka_unit_test_setup_teardown(bound_regions_have_the_known_team, open_all,
+						close_all),
+		cmocka_unit_test_setup_teardown(nobody_lends_to_bound_teams_with_cpus_each,
+						open_all, close_all),
+		cmocka_unit_test_setup_teardown(bound_region_may_rely_on_two_threads, open_all,
+						close_all),
+		cmocka_unit_test_setup_teardown(successor_of_an_unloaded_object_is_unknown,
+						open_all, close_all),
+		cmocka_unit_test_setup_teardown(an_if_clause_is_not_the_regions_number, open_all,
+						close_all),
 		cmocka_unit_test_setup_teardown(told_two_threads, open_all, close_all),
-		cmocka_unit_test_setup_teardown(kept, open_all, close_all),
+		cmocka_unit_test_setup_teardown(kept_regions_have_the_team_without_us, open_all,
+						close_all),
 		cmocka_unit_test_setup_teardown(is_found_again, open_all, close_all),
-		cmocka_unit_test_setup_teardown(after_many, open_all, close_all),
+		cmocka_unit_test_setup_teardown(long_loop_has_a_place_after_many_regions, open_all,
+						close_all),
 		cmocka_unit_test_setup_teardown(granted_while_it_runs, open_all, close_all),
 		cmocka_unit_test_setup_teardown(shorter_while_granted, open_all, close_all),
 		cmocka_unit_test_setup_teardown(begins_in_a_pause, open_all, close_all),

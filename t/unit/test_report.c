@@ -116,7 +116,7 @@ static void of_known_step(void **state)
 }
 
 /* What the ranks count is added up, of those that came. */
-static void counts(void **state)
+static void counts_of_ranks_that_came_are_added(void **state)
 {
 	(void)state;
 	node_slot(0)->count.lends = 5;
@@ -155,7 +155,7 @@ static void measured(struct mal_totals totals)
 }
 
 /* Nothing to gain. */
-static void balanced(void **state)
+static void balanced_step_gains_nothing(void **state)
 {
 	(void)state;
 	measured((struct mal_totals){.windows = 3,
@@ -212,7 +212,7 @@ static void efficiencies_of_all(void **state)
 }
 
 /* Nothing to gain, but not balanced: a rank has less to do, and no CPU helps one thread. */
-static void serial(void **state)
+static void serial_work_gains_nothing(void **state)
 {
 	(void)state;
 	node_close(node);
@@ -260,7 +260,7 @@ static void says_of_one(const char *to_try)
 }
 
 /* The first line: how many times as fast, or why not. */
-static void verdict(void **state)
+static void verdict_is_the_first_line(void **state)
 {
 	(void)state;
 	measured(times(9, 20, 10));
@@ -439,7 +439,7 @@ static void advice_is_looked_at(void **state)
 }
 
 /* No share is above all of it without a word on why, and none is negative. */
-static void shares(void **state)
+static void shares_are_between_none_and_all(void **state)
 {
 	struct mal_totals totals = times(15, 20, 10);
 
@@ -451,7 +451,7 @@ static void shares(void **state)
 }
 
 /* --balance-report=brief: the verdict and nothing else. */
-static void brief(void **state)
+static void brief_is_the_verdict_alone(void **state)
 {
 	(void)state;
 	node_close(node);
@@ -476,7 +476,7 @@ static void verdict_of_observe(void **state)
 }
 
 /* Two boundaries are needed. */
-static void too_short(void **state)
+static void without_two_boundaries_it_is_too_short(void **state)
 {
 	(void)state;
 	node_set_totals(node, (struct mal_totals){0});
@@ -485,7 +485,7 @@ static void too_short(void **state)
 }
 
 /* Calls of MPI that were found by dlsym are not seen, and OpenMP without OMPT is not. */
-static void unseen(void **state)
+static void missing_mpi_and_ompt_are_named(void **state)
 {
 	char line[512];
 	struct mal_report report;
@@ -509,7 +509,7 @@ static void unseen(void **state)
 }
 
 /* Where no rank connected: why, unless all programs are known to have had none. */
-static void nothing_came(void **state)
+static void without_ranks_the_line_says_why(void **state)
 {
 	struct mal_header *header = node_segment()->header;
 	char line[512];
@@ -537,7 +537,7 @@ static void nothing_came(void **state)
 }
 
 /* Whatever the user should know of it. */
-static void remarks(void **state)
+static void each_remark_has_its_line(void **state)
 {
 	(void)state;
 	does_not_say("administrator");
@@ -576,7 +576,7 @@ static void remarks(void **state)
 }
 
 /* Threads of the program that keep it from gaining. */
-static void foreign_threads(void **state)
+static void foreign_threads_are_named(void **state)
 {
 	(void)state;
 	does_not_say("lent nothing");
@@ -605,7 +605,7 @@ static void foreign_threads(void **state)
 	     "OpenMP thread began them");
 }
 
-static void schedules(void **state)
+static void schedules_have_their_words(void **state)
 {
 	char name[32];
 
@@ -623,7 +623,7 @@ static void schedules(void **state)
  * Why teams keep their size: the reason of most; what a rank says beyond the enumeration is
  * nothing.
  */
-static void modes(void **state)
+static void mode_of_most_ranks_is_named(void **state)
 {
 	(void)state;
 	does_not_say("mode:");
@@ -643,7 +643,7 @@ static void modes(void **state)
 }
 
 /* What ran free, of the ranks whose regions were classified; what they write is text. */
-static void proofs(void **state)
+static void free_runs_are_counted(void **state)
 {
 	char line[MAL_BOUND_TEXT + 1];
 
@@ -693,7 +693,7 @@ static void proofs(void **state)
 }
 
 /* A policy that broke its word. */
-static void rejected(void **state)
+static void rejected_policy_is_named(void **state)
 {
 	char line[512];
 	struct mal_report report;
@@ -709,7 +709,7 @@ static void rejected(void **state)
 }
 
 /* Which way the step ran at last, and why. */
-static void ways(void **state)
+static void the_last_way_is_told(void **state)
 {
 	(void)state;
 	does_not_say("moved:");
@@ -754,7 +754,7 @@ static void ways(void **state)
 }
 
 /* Ranks that have ended, with the CPUs that they began with. */
-static void ended_unmoved(void **state)
+static void ended_ranks_keep_their_first_cpus(void **state)
 {
 	(void)state;
 	for (unsigned int rank = 0; rank < 2; rank++)
@@ -765,7 +765,7 @@ static void ended_unmoved(void **state)
 }
 
 /* What the policies would have made of a step that is only observed. */
-static void predicted(void **state)
+static void observed_step_is_predicted(void **state)
 {
 	double predicted_s;
 
@@ -783,7 +783,7 @@ static void predicted(void **state)
 }
 
 /* In one line, for each of several nodes. */
-static void lines(void **state)
+static void each_node_has_one_line(void **state)
 {
 	struct mal_report report;
 	char line[512];
@@ -837,7 +837,7 @@ static void has(const json_t *root, const char *key, const char *wanted)
 	free(value);
 }
 
-static void json(void **state)
+static void json_has_what_the_text_has(void **state)
 {
 	json_t *root, *rank;
 
@@ -976,7 +976,7 @@ static void json_to_full(void **state)
 }
 
 /* The step as it is now: who has what, who lends, who is to get what. */
-static void status(void **state)
+static void status_shows_the_present_step(void **state)
 {
 	json_t *root, *rank;
 
@@ -1048,7 +1048,7 @@ static void shares_that_mean_something(void **state)
 }
 
 /* A rank alone has serial parts too, which nobody could shorten. */
-static void one_rank(void **state)
+static void one_rank_has_no_balance(void **state)
 {
 	(void)state;
 	node_close(node);
@@ -1077,7 +1077,7 @@ static void count_plans(unsigned int *plans, unsigned int *rejected)
 }
 
 /* The trace has what happened, window by window, and what was decided. */
-static void recorded(void **state)
+static void trace_has_each_window(void **state)
 {
 	unsigned int plans, rejected;
 	char options[256];
@@ -1112,7 +1112,7 @@ static void recorded(void **state)
 }
 
 /* A file that cannot be made is an error at the end, and the step goes on. */
-static void not_recorded(void **state)
+static void unwritable_trace_is_an_error_at_the_end(void **state)
 {
 	(void)state;
 	node_close(node);
@@ -1144,43 +1144,43 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(of_known_step),
-		CASE(counts),
-		CASE(balanced),
+		CASE(counts_of_ranks_that_came_are_added),
+		CASE(balanced_step_gains_nothing),
 		CASE(efficiencies_of_all),
-		CASE(too_short),
-		CASE(serial),
-		CASE(unseen),
-		CASE(nothing_came),
-		CASE(remarks),
-		CASE(foreign_threads),
-		CASE(schedules),
-		CASE(modes),
+		CASE(without_two_boundaries_it_is_too_short),
+		CASE(serial_work_gains_nothing),
+		CASE(missing_mpi_and_ompt_are_named),
+		CASE(without_ranks_the_line_says_why),
+		CASE(each_remark_has_its_line),
+		CASE(foreign_threads_are_named),
+		CASE(schedules_have_their_words),
+		CASE(mode_of_most_ranks_is_named),
 		CASE(behind_another_tool),
-		CASE(rejected),
-		CASE(ways),
-		CASE(ended_unmoved),
-		CASE(predicted),
-		CASE(lines),
-		CASE(json),
+		CASE(rejected_policy_is_named),
+		CASE(the_last_way_is_told),
+		CASE(ended_ranks_keep_their_first_cpus),
+		CASE(observed_step_is_predicted),
+		CASE(each_node_has_one_line),
+		CASE(json_has_what_the_text_has),
 		CASE(each_counter_is_told),
 		CASE(json_to_full),
-		CASE(status),
-		CASE(recorded),
-		CASE(not_recorded),
+		CASE(status_shows_the_present_step),
+		CASE(trace_has_each_window),
+		CASE(unwritable_trace_is_an_error_at_the_end),
 		CASE(json_of_many_cpus),
-		CASE(verdict),
+		CASE(verdict_is_the_first_line),
 		CASE(verdict_beside_others),
 		CASE(verdict_that_is_unsure),
 		CASE(no_estimate_in_json),
 		CASE(verdict_is_of_the_whole_step),
 		CASE(verdict_is_no_longer_than_the_step),
 		CASE(verdict_of_observe),
-		CASE(proofs),
+		CASE(free_runs_are_counted),
 		CASE(verdict_says_what_to_try),
 		CASE(advice_is_looked_at),
-		CASE(shares),
-		CASE(brief),
-		CASE(one_rank),
+		CASE(shares_are_between_none_and_all),
+		CASE(brief_is_the_verdict_alone),
+		CASE(one_rank_has_no_balance),
 		CASE(shares_that_mean_something),
 	};
 

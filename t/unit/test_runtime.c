@@ -66,7 +66,7 @@ static const struct mal_runtime *runtime_of(unsigned int object)
 }
 
 /* Each object is looked for once, however many there are, and the runtime is read once. */
-static void looks_once(void **state)
+static void each_object_is_looked_for_once(void **state)
 {
 	const struct mal_runtime *runtime;
 
@@ -99,7 +99,7 @@ static void manages_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(looks_once),
+		cmocka_unit_test(each_object_is_looked_for_once),
 		cmocka_unit_test(manages_one),
 	};
 

@@ -68,7 +68,7 @@ static void round_is_complete(void **state)
 }
 
 /* Where nobody runs there is no round to wait for. */
-static void nobody_runs(void **state)
+static void without_ranks_no_round_is_awaited(void **state)
 {
 	(void)state;
 	for (unsigned int rank = 0; rank < 3; rank++)
@@ -143,7 +143,7 @@ static void strongest_of_all(void **state)
 }
 
 /* Collective calls that come no more, as those with which programs begin, hold up no window. */
-static void ceases(void **state)
+static void ceasing_collectives_hold_up_no_window(void **state)
 {
 	(void)state;
 	assert_int_equal(chosen(collectives, 0.01), COLLECTIVE);
@@ -158,7 +158,7 @@ static void ceases(void **state)
 }
 
 /* Marks as well, and those that one rank alone makes. */
-static void ceases_in_one(void **state)
+static void collectives_that_cease_in_one_rank(void **state)
 {
 	static const enum mal_boundary_kind one[] = {COLLECTIVE, MARK, COLLECTIVE};
 
@@ -172,7 +172,7 @@ static void ceases_in_one(void **state)
 }
 
 /* Where phases take 10 s weaker boundaries count in the first one alone. */
-static void long_phases(void **state)
+static void weaker_boundaries_count_in_the_first_long_phase(void **state)
 {
 	(void)state;
 	chosen(collectives, 0.1);
@@ -196,7 +196,7 @@ static void many_in_a_window(void **state)
 }
 
 /* A rank that hands out work has nothing but calls, and one has no regions. */
-static void ranks_differ(void **state)
+static void differing_ranks_have_windows(void **state)
 {
 	static const enum mal_boundary_kind master[] = {CALL, PERIOD, PERIOD},
 					    without[] = {COLLECTIVE, PERIOD, PERIOD};
@@ -224,7 +224,7 @@ static void one_passes_none(void **state)
 }
 
 /* What a task executes next has other boundaries, or the same ones. */
-static void next_program(void **state)
+static void next_program_has_its_own_boundaries(void **state)
 {
 	(void)state;
 	assert_int_equal(chosen(marks, 0.1), MARK);
@@ -326,7 +326,7 @@ static void claims_are_bounded(void **state)
 }
 
 /* Counters that run backwards add nothing. */
-static void backwards(void **state)
+static void counters_that_run_backwards_add_nothing(void **state)
 {
 	struct mal_snapshot lie;
 	const struct mal_sample *sample = node_sample(node, 0);
@@ -350,7 +350,7 @@ static void backwards(void **state)
  * Rounds that are no window: a rank is silent, says another round, at another boundary than where
  * ranks meet, or stays at its time.
  */
-static void no_window(void **state)
+static void rounds_without_samples_are_no_window(void **state)
 {
 	struct mal_snapshot said;
 
@@ -400,7 +400,7 @@ static void first_is_of_whole_phases(void **state)
 }
 
 /* What is too short to tell work from noise goes on growing. */
-static void too_short(void **state)
+static void short_windows_go_on_growing(void **state)
 {
 	(void)state;
 	node_begin(node);
@@ -528,7 +528,7 @@ static void comes_and_goes(void **state)
  * Another process says that it is the rank: that one ran no more, and nothing of the new one is
  * recovered.
  */
-static void other_process(void **state)
+static void other_process_is_not_believed(void **state)
 {
 	(void)state;
 	node_rank_start(0);
@@ -570,7 +570,7 @@ static void pass_stopped(void)
 }
 
 /* A rank was stopped: its window is thrown away, and counted. */
-static void stopped_windows(void **state)
+static void windows_of_stopped_ranks_are_thrown_away(void **state)
 {
 	(void)state;
 	node_begin(node);
@@ -633,7 +633,7 @@ static void say_waits(unsigned int rank, double waits_s)
 }
 
 /* What is said of waits outside MPI is bounded; one that was stopped waited for nobody. */
-static void waits_outside(void **state)
+static void waits_outside_mpi_are_bounded(void **state)
 {
 	struct mal_outside outside;
 
@@ -765,7 +765,7 @@ static void other_steps_are_no_others(void **state)
 }
 
 /* Ranks of 2, 1 and 1 s of work on two CPUs each: 1 s, where 4 s on six CPUs would take 2/3. */
-static void sums(void **state)
+static void sums_of_work_are_right(void **state)
 {
 	const struct mal_totals *totals = node_totals(node);
 
@@ -803,7 +803,7 @@ static void take_second(double work_s)
 }
 
 /* What regions lose inside they lose without us too, where nobody used a CPU of another. */
-static void nothing_shared(void **state)
+static void losses_inside_regions_are_no_gain(void **state)
 {
 	const struct mal_totals *totals = node_totals(node);
 
@@ -988,40 +988,40 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(round_is_complete),
-		CASE(nobody_runs),
+		CASE(without_ranks_no_round_is_awaited),
 		CASE(asks_for_next),
 		CASE(strongest_of_all),
-		CASE(ceases),
-		CASE(ceases_in_one),
-		CASE(long_phases),
+		CASE(ceasing_collectives_hold_up_no_window),
+		CASE(collectives_that_cease_in_one_rank),
+		CASE(weaker_boundaries_count_in_the_first_long_phase),
 		CASE(many_in_a_window),
-		CASE(ranks_differ),
+		CASE(differing_ranks_have_windows),
 		CASE(one_passes_none),
-		CASE(next_program),
+		CASE(next_program_has_its_own_boundaries),
 		CASE(kinds_are_bounded),
 		CASE(strides_anew_by_another_kind),
 		CASE(first_is_start),
 		CASE(claims_are_bounded),
-		CASE(backwards),
-		CASE(no_window),
+		CASE(counters_that_run_backwards_add_nothing),
+		CASE(rounds_without_samples_are_no_window),
 		CASE(first_is_of_whole_phases),
-		CASE(too_short),
+		CASE(short_windows_go_on_growing),
 		CASE(stride_grows),
 		CASE(windows_grow),
 		CASE(brief_at_once),
 		CASE(home_is_bounded),
 		CASE(comes_and_goes),
-		CASE(other_process),
-		CASE(stopped_windows),
-		CASE(waits_outside),
+		CASE(other_process_is_not_believed),
+		CASE(windows_of_stopped_ranks_are_thrown_away),
+		CASE(waits_outside_mpi_are_bounded),
 		CASE(windows_outside_team),
 		CASE(others_use_cpus),
 		CASE(others_take_time),
 		CASE(ended_ranks_are_no_others),
 		CASE(rounds_without_window_are_no_others),
 		CASE(other_steps_are_no_others),
-		CASE(sums),
-		CASE(nothing_shared),
+		CASE(sums_of_work_are_right),
+		CASE(losses_inside_regions_are_no_gain),
 		CASE(loss_is_bounded),
 		CASE(loss_is_everywhere),
 		UNSEEN(bounds_of_unseen_threads),

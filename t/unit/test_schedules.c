@@ -265,7 +265,7 @@ static void run_schedule(uint64_t number)
 	end();
 }
 
-static void schedules(void **state)
+static void invariants_hold_in_all_schedules(void **state)
 {
 	const char *wanted = getenv("SEED");
 
@@ -280,7 +280,7 @@ static void schedules(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(schedules)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(invariants_hold_in_all_schedules)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ static bool hears(const char *name, const char *where, const char *number, const
 	return heard;
 }
 
-static void by_number(void **state)
+static void scripts_are_found_by_number(void **state)
 {
 	char name[32], where[64], number[16];
 
@@ -104,7 +104,7 @@ static void by_number(void **state)
 	assert_false(hears(name, "/b/job_0/step_batch", "0", NULL));
 }
 
-static void by_sluid(void **state)
+static void scripts_are_found_by_sluid(void **state)
 {
 	char where[64], number[16];
 
@@ -217,7 +217,7 @@ static void hand_over(unsigned int ranks, const char *launcher)
 }
 
 /* In the order in which they came, with names that neither logs nor directories mind. */
-static void handed_over(void **state)
+static void steps_are_handed_over_in_order(void **state)
 {
 	char where[MAL_SCRIPT_PATH], odd[sizeof(struct mal_handover)] = "uid=0";
 	unsigned int left = 10;
@@ -265,9 +265,12 @@ static void handed_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_number),	       cmocka_unit_test(by_sluid),
-		cmocka_unit_test(steps_without_ranks), cmocka_unit_test(of_the_user_alone),
-		cmocka_unit_test(dead_ones_go),	       cmocka_unit_test(handed_over),
+		cmocka_unit_test(scripts_are_found_by_number),
+		cmocka_unit_test(scripts_are_found_by_sluid),
+		cmocka_unit_test(steps_without_ranks),
+		cmocka_unit_test(of_the_user_alone),
+		cmocka_unit_test(dead_ones_go),
+		cmocka_unit_test(steps_are_handed_over_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

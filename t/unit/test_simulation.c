@@ -180,7 +180,7 @@ static struct mal_outcome simulate(const char *spec, const struct mal_sample *sa
 	return outcome;
 }
 
-static void simulated_steps(void **state)
+static void simulation_moves_what_the_policy_would(void **state)
 {
 	struct mal_sample samples[4] = {load(8, 0, 0.01), load(2, 0, 0.01), load(4, 0, 0.01),
 					load(2, 0, 0.01)};
@@ -394,7 +394,7 @@ int main(void)
 		cmocka_unit_test(model_of_short_phases),
 		cmocka_unit_test(model_of_lewis_options),
 		cmocka_unit_test(model_lends_to_the_neediest),
-		cmocka_unit_test(simulated_steps),
+		cmocka_unit_test(simulation_moves_what_the_policy_would),
 		cmocka_unit_test(broken_policy_is_rejected),
 		cmocka_unit_test(a_silent_policy_changes_nothing),
 		cmocka_unit_test(plans_of_random_steps),

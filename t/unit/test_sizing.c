@@ -79,7 +79,7 @@ static void prepared_anew(void **state)
 }
 
 /* Threads wait for 1 ms where ranks borrow, not at all where they share a CPU, else as usual. */
-static void lingers(void **state)
+static void linger_follows_who_shares_cpus(void **state)
 {
 	static const char region;
 
@@ -110,7 +110,7 @@ static void lingers(void **state)
 }
 
 /* More threads than CPUs from 2 ms on, where others waited for 8 % of it; twice as many at most. */
-static void wide(void **state)
+static void long_regions_get_more_threads(void **state)
 {
 	static const char region, shorter, unoffered;
 
@@ -133,7 +133,7 @@ static void wide(void **state)
 }
 
 /* Short regions, of which the system interrupts one run in twenty for long, hardly ever share. */
-static void interrupted(void **state)
+static void interrupted_short_regions_share_nothing(void **state)
 {
 	static const char regions[30];
 	unsigned int may = 0;
@@ -172,7 +172,7 @@ static void of_several_sizes(void **state)
 }
 
 /* A rank is one of short regions by where its time went lately, not by how many there were. */
-static void mostly_short(void **state)
+static void rank_is_short_by_its_last_time(void **state)
 {
 	static const char region, brief;
 
@@ -190,7 +190,7 @@ static void mostly_short(void **state)
 }
 
 /* Creating the threads takes long: that is not the region's work, and measures nothing. */
-static void creates_threads(void **state)
+static void creating_threads_is_no_work(void **state)
 {
 	static const char region;
 
@@ -217,7 +217,7 @@ static void alone_now_and_then(void **state)
 }
 
 /* A region that becomes short while it shares ends sharing. */
-static void becomes_short(void **state)
+static void region_that_becomes_short_ends_sharing(void **state)
 {
 	static const char region;
 
@@ -229,7 +229,7 @@ static void becomes_short(void **state)
 }
 
 /* What is borrowed goes back where the region may not share, and where nobody lends any more. */
-static void gives_back(void **state)
+static void what_may_not_be_shared_goes_back(void **state)
 {
 	static const char region, brief;
 
@@ -284,15 +284,20 @@ int main(void)
 		cmocka_unit_test_setup_teardown(from_300_us, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_just_300_us, open_all, close_all),
 		cmocka_unit_test_setup_teardown(prepared_anew, open_all, close_all),
-		cmocka_unit_test_setup_teardown(lingers, open_all, close_all),
-		cmocka_unit_test_setup_teardown(wide, open_all, close_all),
-		cmocka_unit_test_setup_teardown(interrupted, open_all, close_all),
+		cmocka_unit_test_setup_teardown(linger_follows_who_shares_cpus, open_all,
+						close_all),
+		cmocka_unit_test_setup_teardown(long_regions_get_more_threads, open_all, close_all),
+		cmocka_unit_test_setup_teardown(interrupted_short_regions_share_nothing, open_all,
+						close_all),
 		cmocka_unit_test_setup_teardown(of_several_sizes, open_all, close_all),
-		cmocka_unit_test_setup_teardown(mostly_short, open_all, close_all),
-		cmocka_unit_test_setup_teardown(creates_threads, open_all, close_all),
+		cmocka_unit_test_setup_teardown(rank_is_short_by_its_last_time, open_all,
+						close_all),
+		cmocka_unit_test_setup_teardown(creating_threads_is_no_work, open_all, close_all),
 		cmocka_unit_test_setup_teardown(alone_now_and_then, open_all, close_all),
-		cmocka_unit_test_setup_teardown(becomes_short, open_all, close_all),
-		cmocka_unit_test_setup_teardown(gives_back, open_all, close_all),
+		cmocka_unit_test_setup_teardown(region_that_becomes_short_ends_sharing, open_all,
+						close_all),
+		cmocka_unit_test_setup_teardown(what_may_not_be_shared_goes_back, open_all,
+						close_all),
 		cmocka_unit_test_setup_teardown(more_threads_than_cpus, open_all, close_all),
 		cmocka_unit_test_setup_teardown(wide_as_told, open_all, close_all),
 	};

@@ -381,7 +381,7 @@ static void tasks_end(void)
 	assert_int_equal(step.fds.segment, -1);
 }
 
-static void well(void **state)
+static void step_runs_and_ends_well(void **state)
 {
 	(void)state;
 	balance_step_begin(NULL);
@@ -398,7 +398,7 @@ static void well(void **state)
 }
 
 /* Without the step's CPUs there is no mask to start anything with. */
-static void no_cpus(void **state)
+static void without_cpus_nothing_starts(void **state)
 {
 	(void)state;
 	now.no_affinity = true;
@@ -415,7 +415,7 @@ static void no_cpus(void **state)
 }
 
 /* Where slurmctld does not tell what the partition allows, the step may be one that may not. */
-static void no_limits(void **state)
+static void without_limits_nothing_starts(void **state)
 {
 	(void)state;
 	now.no_limits = true;
@@ -458,7 +458,7 @@ static void no_way_back(void **state)
 	assert_int_equal(now.ended, 1);
 }
 
-static void no_root(void **state)
+static void without_root_nothing_starts(void **state)
 {
 	(void)state;
 	now.no_root = true;
@@ -468,7 +468,7 @@ static void no_root(void **state)
 }
 
 /* A controller that ends without a word was killed, and that is said. */
-static void silence(void **state)
+static void silent_end_was_a_kill(void **state)
 {
 	(void)state;
 	now.magic = 0;
@@ -502,7 +502,7 @@ static void array(void **state)
  * Not where it had nothing to say, nor where the step was killed with it: then its user, who asked
  * for a report, hears why there is none.
  */
-static void no_silence(void **state)
+static void killed_step_says_why_no_report(void **state)
 {
 	(void)state;
 	now.magic = MAL_OUTCOME_NOTHING;
@@ -526,7 +526,7 @@ static void no_silence(void **state)
  * A rank is waited for by a user who asked for it, where a program ended well. The batch script is
  * told where none came.
  */
-static void expected(void **state)
+static void rank_that_was_expected_is_missed(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 4; i++) {
@@ -565,7 +565,7 @@ static void nobody_asked(void **state)
 }
 
 /* One that did not end in time was killed by us: one line is enough. */
-static void too_late(void **state)
+static void late_end_has_one_line(void **state)
 {
 	(void)state;
 	now.magic = 0;
@@ -617,7 +617,7 @@ static void policy_is_refused(void **state)
 }
 
 /* Where the plugin is required, a failing slurm_spank_init() in slurmstepd drains the node. */
-static void options_fail(void **state)
+static void wrong_options_fail_nothing(void **state)
 {
 	(void)state;
 	now.registered = -1;
@@ -631,21 +631,21 @@ static void options_fail(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(well, set_up),
-		cmocka_unit_test_setup(no_limits, set_up),
-		cmocka_unit_test_setup(no_cpus, set_up),
+		cmocka_unit_test_setup(step_runs_and_ends_well, set_up),
+		cmocka_unit_test_setup(without_limits_nothing_starts, set_up),
+		cmocka_unit_test_setup(without_cpus_nothing_starts, set_up),
 		cmocka_unit_test_setup(no_cpus_of_task, set_up),
 		cmocka_unit_test_setup(no_way_back, set_up),
-		cmocka_unit_test_setup(no_root, set_up),
-		cmocka_unit_test_setup(silence, set_up),
+		cmocka_unit_test_setup(without_root_nothing_starts, set_up),
+		cmocka_unit_test_setup(silent_end_was_a_kill, set_up),
 		cmocka_unit_test_setup(array, set_up),
-		cmocka_unit_test_setup(no_silence, set_up),
-		cmocka_unit_test_setup(expected, set_up),
+		cmocka_unit_test_setup(killed_step_says_why_no_report, set_up),
+		cmocka_unit_test_setup(rank_that_was_expected_is_missed, set_up),
 		cmocka_unit_test_setup(nobody_asked, set_up),
-		cmocka_unit_test_setup(too_late, set_up),
+		cmocka_unit_test_setup(late_end_has_one_line, set_up),
 		cmocka_unit_test_setup(waits_have_limits, set_up),
 		cmocka_unit_test_setup(policy_is_refused, set_up),
-		cmocka_unit_test_setup(options_fail, set_up),
+		cmocka_unit_test_setup(wrong_options_fail_nothing, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static int tear_down(void **state)
 	"{\"node\":\"n1\",\"line\":\"step 7.0 on n1: observe, 2 ranks, 4 CPUs, 0 lends, 0 moves: "
 
 /* This node says what it is, its line of the report, its ranks and their work. */
-static void describes(void **state)
+static void node_describes_itself(void **state)
 {
 	const char *answer = node_ask(node, "node n1");
 
@@ -151,7 +151,7 @@ static void balance_in_json(void **state)
 /*
  * Of many nodes those with most and with least work have a line; one that said nothing is counted.
  */
-static void many_nodes(void **state)
+static void most_and_least_loaded_nodes_have_lines(void **state)
 {
 	const char *text;
 
@@ -183,7 +183,7 @@ static void many_nodes(void **state)
 }
 
 /* Another node's controller reports on this one too. */
-static void elsewhere(void **state)
+static void another_controller_may_report(void **state)
 {
 	json_t *object;
 
@@ -205,10 +205,13 @@ static void elsewhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(describes),	  CASE(describes_nothing_else),
-		CASE(others_are_checked), CASE(balance_between_nodes),
-		CASE(balance_in_json),	  CASE(many_nodes),
-		CASE(elsewhere),
+		CASE(node_describes_itself),
+		CASE(describes_nothing_else),
+		CASE(others_are_checked),
+		CASE(balance_between_nodes),
+		CASE(balance_in_json),
+		CASE(most_and_least_loaded_nodes_have_lines),
+		CASE(another_controller_may_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,7 +280,7 @@ static int tear_down(void **state)
 }
 
 /* Nobody asked: the team follows the CPUs. */
-static void follows(void **state)
+static void team_follows_the_cpus(void **state)
 {
 	(void)state;
 	assert_false(mal_team_is_free(&mal));
@@ -372,7 +372,7 @@ static void keeps_for_objects(void **state)
 }
 
 /* No more threads than the user and the system let it have. */
-static void bounds(void **state)
+static void user_and_system_limit_the_team(void **state)
 {
 	(void)state;
 	mal_team_open(&mal);
@@ -391,7 +391,7 @@ static void bounds(void **state)
 }
 
 /* The user has more threads told than there are CPUs. */
-static void reported_more(void **state)
+static void more_reported_threads_than_cpus(void **state)
 {
 	(void)state;
 	setenv(MAL_ENV_MAX_THREADS, "6", 1);
@@ -403,7 +403,7 @@ static void reported_more(void **state)
 }
 
 /* A number that is none is passed over: a wrapper may have changed it. */
-static void told_nonsense(void **state)
+static void nonsense_variables_are_passed_over(void **state)
 {
 	(void)state;
 	setenv(MAL_ENV_MAX_THREADS, "six", 1);
@@ -412,7 +412,7 @@ static void told_nonsense(void **state)
 	assert_false(mal.team.reported_more);
 }
 
-static void lingers(void **state)
+static void linger_sets_the_blocktime(void **state)
 {
 	(void)state;
 	mal_team_open(&mal);
@@ -458,7 +458,7 @@ static void patience_of_the_program(void **state)
 	assert_int_equal(kmp_get_blocktime(), 0);
 }
 
-static void schedules(void **state)
+static void schedule_is_set_and_given_back(void **state)
 {
 	(void)state;
 	mal_team_open(&mal);
@@ -479,7 +479,7 @@ static void schedules(void **state)
 }
 
 /* Who asked is told the same from then on. */
-static void asks_outside(void **state)
+static void who_asked_is_told_the_same(void **state)
 {
 	(void)state;
 	assert_int_equal(omp_get_max_threads(), 2);
@@ -547,7 +547,7 @@ static void too_short_for_more(void **state)
 }
 
 /* In a widened region the answer is what there is, and the next ones are as large. */
-static void asks_inside(void **state)
+static void inside_the_answer_is_what_there_is(void **state)
 {
 	(void)state;
 	mal_team_open(&mal);
@@ -563,7 +563,7 @@ static void asks_inside(void **state)
 	assert_int_equal(omp_get_num_procs() + omp_get_num_procs_(), 4);
 }
 
-static void sets(void **state)
+static void program_sets_its_number(void **state)
 {
 	(void)state;
 	omp_set_num_threads(5);
@@ -597,7 +597,7 @@ __attribute__((noinline)) static void enter_inside(void)
 }
 
 /* Calls nest; between two polls one becomes a wait. */
-static void calls(void **state)
+static void calls_nest(void **state)
 {
 	(void)state;
 	mal_mpi_init(MAL_MPI_POLLS_YIELD);
@@ -626,7 +626,7 @@ static void calls(void **state)
 }
 
 /* In a region the call's time is no work. */
-static void calls_inside(void **state)
+static void calls_in_regions_are_no_work(void **state)
 {
 	(void)state;
 	mal_mpi_init(MAL_MPI_POLLS_YIELD);
@@ -641,7 +641,7 @@ static void calls_inside(void **state)
 }
 
 /* longjmp() and its like out of MPI: the thread is in no call any more. */
-static void jumps(void **state)
+static void jumps_leave_the_call(void **state)
 {
 	static jmp_buf back;
 	static volatile int jumped;
@@ -677,7 +677,7 @@ void mal_attach(void)
 	attached++;
 }
 
-static void phases(void **state)
+static void phases_are_marked(void **state)
 {
 	(void)state;
 	attached = 0;
@@ -785,7 +785,7 @@ static void poll_often(unsigned int count, uint64_t between, uint64_t inside)
 }
 
 /* A loop that does nothing but test is a wait, until something has come. */
-static void tests_wait(void **state)
+static void loop_of_tests_is_a_wait(void **state)
 {
 	(void)state;
 	test_often(2 * TESTS_FIRST, 100, 0);
@@ -803,7 +803,7 @@ static void tests_wait(void **state)
 
 /* One that computes between tests is none; one that sleeps between them is. */
 /* A program that sleeps for 10 ms between tests waits after a few. */
-static void tests_pause(void **state)
+static void sleeping_tests_wait(void **state)
 {
 	(void)state;
 	test_often(5, 10000 * US, 0);
@@ -817,7 +817,7 @@ static void tests_pause(void **state)
 	assert_int_equal(waits_begun, 1);
 }
 
-static void tests_compute(void **state)
+static void tests_beside_work_are_no_wait(void **state)
 {
 	(void)state;
 	test_often(4 * TESTS_FIRST, 50 * US, 50);
@@ -830,7 +830,7 @@ static void tests_compute(void **state)
 }
 
 /* Pieces of work may be as short as tests. Long ones are none if there are few. */
-static void tests_work(void **state)
+static void short_work_between_tests_counts(void **state)
 {
 	(void)state;
 	poll_often(100 * TESTS_FIRST, 700, 100);
@@ -895,7 +895,7 @@ static void tests_and_calls(void **state)
 }
 
 /* The helper saw the program compute: the wait is over at the next test. */
-static void tests_abandoned(void **state)
+static void helper_ends_a_wait_of_tests(void **state)
 {
 	(void)state;
 	test_often(2 * TESTS_FIRST, 100, 0);
@@ -922,7 +922,7 @@ static void one_cpu(bool are_free)
 }
 
 /* Told 2 from the start, and always. */
-static void raises(void **state)
+static void two_are_reported_from_the_start(void **state)
 {
 	(void)state;
 	one_cpu(true);
@@ -954,7 +954,7 @@ static void raises(void **state)
 }
 
 /* What keeps its team: sums unless the user allows others, and what one thread may hide. */
-static void keeps_bits(void **state)
+static void what_may_change_bits_keeps_its_team(void **state)
 {
 	(void)state;
 	one_cpu(true);
@@ -1053,7 +1053,7 @@ static void raises_not_the_observed(void **state)
 	assert_true(mal.proofs.reported_one);
 }
 
-static void raises_not(void **state)
+static void where_a_region_is_bound_one_is_reported(void **state)
 {
 	(void)state;
 	/* A region is bound: told 1, and then no team differs. */
@@ -1211,42 +1211,42 @@ static void told_to_grow(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		CASE(follows),
+		CASE(team_follows_the_cpus),
 		CASE(keeps_for_number),
 		CASE(keeps_for_dynamic),
 		CASE(keeps_for_reduction),
 		CASE(keeps_for_display),
-		CASE(keeps_bits),
+		CASE(what_may_change_bits_keeps_its_team),
 		CASE(keeps_one_where_nobody_asked),
 		CASE(keeps_bits_of_unknown_regions),
 		CASE(keeps_where_loops_are_left),
 		CASE(keeps_for_objects),
-		CASE(bounds),
-		CASE(reported_more),
-		CASE(told_nonsense),
-		CASE(lingers),
+		CASE(user_and_system_limit_the_team),
+		CASE(more_reported_threads_than_cpus),
+		CASE(nonsense_variables_are_passed_over),
+		CASE(linger_sets_the_blocktime),
 		CASE(patience_of_the_program),
-		CASE(schedules),
-		CASE(asks_outside),
+		CASE(schedule_is_set_and_given_back),
+		CASE(who_asked_is_told_the_same),
 		CASE(may_be_resized),
 		CASE(too_short_for_more),
-		CASE(asks_inside),
-		CASE(sets),
-		CASE(calls),
-		CASE(calls_inside),
-		CASE(jumps),
-		CASE(phases),
+		CASE(inside_the_answer_is_what_there_is),
+		CASE(program_sets_its_number),
+		CASE(calls_nest),
+		CASE(calls_in_regions_are_no_work),
+		CASE(jumps_leave_the_call),
+		CASE(phases_are_marked),
 		CASE(asks_for_cpus),
 		CASE(hears_of_changes),
-		CASE(tests_wait),
-		CASE(tests_pause),
-		CASE(tests_compute),
-		CASE(tests_work),
+		CASE(loop_of_tests_is_a_wait),
+		CASE(sleeping_tests_wait),
+		CASE(tests_beside_work_are_no_wait),
+		CASE(short_work_between_tests_counts),
 		CASE(tests_and_calls),
-		CASE(tests_abandoned),
-		CASE(raises),
+		CASE(helper_ends_a_wait_of_tests),
+		CASE(two_are_reported_from_the_start),
 		CASE(raises_in_another_thread),
-		CASE(raises_not),
+		CASE(where_a_region_is_bound_one_is_reported),
 		CASE(raises_not_the_observed),
 		CASE(raises_not_what_was_chosen),
 		CASE(variable_of_all_cpus),

@@ -106,7 +106,7 @@ static int answer_c11(void *value)
 }
 
 /* A new thread may use all CPUs of its rank, and is counted. */
-static void new_threads(void **state)
+static void new_threads_may_use_all_cpus(void **state)
 {
 	pthread_attr_t attributes;
 	cpu_set_t set;
@@ -157,7 +157,7 @@ static void *wait_on(void *nothing)
 }
 
 /* A thread that neither OpenMP nor MPI made may compute while we wait. */
-static void foreign_threads(void **state)
+static void foreign_threads_may_compute(void **state)
 {
 	pthread_t thread;
 
@@ -373,7 +373,7 @@ static void note_widening(void)
 }
 
 /* A child process gets all CPUs of the rank; the thread is on its own again behind it. */
-static void children(void **state)
+static void children_get_all_cpus(void **state)
 {
 	char *arguments[] = {"true", NULL};
 	pid_t child;
@@ -513,7 +513,7 @@ static int count_cpus(void)
 }
 
 /* Another runtime that starts in a bound thread counts all CPUs; its next region binds it anew. */
-static void released(void **state)
+static void second_runtime_counts_all_cpus(void **state)
 {
 	(void)state;
 	bind_us();
@@ -541,7 +541,7 @@ static void released(void **state)
  * Masks that we never gave are the program's, and so are those that it set; its new threads
  * inherit them.
  */
-static void pins(void **state)
+static void pins_of_the_program_stay(void **state)
 {
 	struct mal_cpumask first = one(0), second = one(1), mask;
 
@@ -576,7 +576,7 @@ static void pins(void **state)
 #define NO_TID 0x3ffffff0
 
 /* What the kernel refuses is not noted, and what was noted before is again. */
-static void refused_pins(void **state)
+static void refused_pins_are_not_noted(void **state)
 {
 	struct mal_cpumask first = one(0);
 	cpu_set_t set;
@@ -610,7 +610,7 @@ static void who_binds_is_done(void)
 }
 
 /* The program's own call waits for whoever binds its threads at the moment. */
-static void sets_affinity(void **state)
+static void own_affinity_calls_wait_their_turn(void **state)
 {
 	cpu_set_t set;
 
@@ -644,7 +644,7 @@ static struct mal_snapshot sample_later(uint64_t serial)
  * A loose rank: its threads' work is the CPU time of the process but for what its primary thread
  * polled.
  */
-static void loose(void **state)
+static void loose_rank_works_by_cpu_time(void **state)
 {
 	struct mal_snapshot snapshot = {0};
 
@@ -695,7 +695,7 @@ static void loose(void **state)
  * It lends as others do, and gets all threads back on its CPUs; a lender sends all threads of
  * such a one.
  */
-static void loose_lends(void **state)
+static void loose_rank_lends(void **state)
 {
 	(void)state;
 	mal.unmanaged = true;
@@ -746,7 +746,7 @@ static void wait_long(void)
 }
 
 /* A thread that nobody told us of computes while we wait: our CPUs are not idle. */
-static void older_threads(void **state)
+static void older_threads_keep_cpus_busy(void **state)
 {
 	pthread_t thread;
 
@@ -789,7 +789,7 @@ static void look_later(uint64_t computed)
 }
 
 /* A thread of a library that sleeps leaves the rank's CPUs to others until it computes. */
-static void sleeping_thread(void **state)
+static void sleeping_threads_leave_cpus(void **state)
 {
 	pthread_t thread;
 
@@ -825,7 +825,7 @@ static void sleeping_thread(void **state)
 }
 
 /* What reads the program in the background keeps no CPU from being lent: it gives way. */
-static void background(void **state)
+static void reader_keeps_no_cpu_from_lending(void **state)
 {
 	int32_t caller = test_kernel.caller;
 
@@ -856,25 +856,25 @@ static void background(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(new_threads),
-		CASE(foreign_threads),
+		CASE(new_threads_may_use_all_cpus),
+		CASE(foreign_threads_may_compute),
 		CASE(primary_is_not_foreign),
 		CASE(primary_is_older),
 		CASE(extra_threads_take_no_signals),
 		CASE(sees_its_home),
-		CASE(children),
+		CASE(children_get_all_cpus),
 		CASE(widened_too_far),
-		CASE(pins),
-		CASE(refused_pins),
-		CASE(sets_affinity),
-		CASE(loose),
-		CASE(loose_lends),
-		CASE(older_threads),
-		CASE(sleeping_thread),
-		CASE(background),
+		CASE(pins_of_the_program_stay),
+		CASE(refused_pins_are_not_noted),
+		CASE(own_affinity_calls_wait_their_turn),
+		CASE(loose_rank_works_by_cpu_time),
+		CASE(loose_rank_lends),
+		CASE(older_threads_keep_cpus_busy),
+		CASE(sleeping_threads_leave_cpus),
+		CASE(reader_keeps_no_cpu_from_lending),
 		CASE(nothing_stays_on_borrowed),
 		CASE(sees_what_was_chosen),
-		CASE(released),
+		CASE(second_runtime_counts_all_cpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -229,7 +229,7 @@ static void bytes_of_value_0_are_refused(void **state)
 	}
 }
 
-static void other_machines(void **state)
+static void traces_fit_other_machines(void **state)
 {
 	struct mal_trace trace;
 	struct mal_error err;
@@ -259,7 +259,7 @@ int main(void)
 		cmocka_unit_test(bytes_of_value_0_are_refused),
 		cmocka_unit_test(many_parts_are_refused),
 		cmocka_unit_test(what_has_no_end_is_refused),
-		cmocka_unit_test(other_machines),
+		cmocka_unit_test(traces_fit_other_machines),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, remove_file);

@@ -162,7 +162,7 @@ static void comes_in_parts(void **state)
 	mal_verdicts_free(&back);
 }
 
-static void comes_back(void **state)
+static void verdicts_come_back(void **state)
 {
 	(void)state;
 	assert_false(is_there());
@@ -180,7 +180,7 @@ static void comes_back(void **state)
 	assert_true(is_there());
 }
 
-static void of_another(void **state)
+static void verdicts_of_another_code_are_refused(void **state)
 {
 	struct mal_identity before = identity;
 	struct mal_verdicts verdicts;
@@ -201,7 +201,7 @@ static void of_another(void **state)
 }
 
 /* Two programs with one build-id: what is told of one is not of the other. */
-static void code_tells(void **state)
+static void code_tells_programs_apart(void **state)
 {
 	struct {
 		ElfW(Nhdr) note;
@@ -229,7 +229,7 @@ static void code_tells(void **state)
 }
 
 /* Each byte changed, and each length. */
-static void damaged(void **state)
+static void damaged_files_are_refused(void **state)
 {
 	char text[4096];
 	int fd;
@@ -274,7 +274,7 @@ static bool is_taken(const char *lines)
 	return true;
 }
 
-static void made_up(void **state)
+static void made_up_files_are_refused(void **state)
 {
 	static const char *const wrong[] = {
 		"region fff 1 0 0 f\t-\t-\t-\n",
@@ -300,7 +300,7 @@ static void made_up(void **state)
 }
 
 /* What is no file of the user's alone. */
-static void not_ours(void **state)
+static void files_of_others_are_refused(void **state)
 {
 	char other[128], name[256];
 
@@ -345,7 +345,7 @@ static void not_ours(void **state)
 }
 
 /* Nothing is left where it cannot be written as a whole. */
-static void no_room(void **state)
+static void no_half_file_is_left(void **state)
 {
 	struct rlimit before, small;
 
@@ -409,14 +409,14 @@ static bool large_comes_back(size_t count, bool indirect)
 }
 
 /* Weather codes have thousands of regions. */
-static void thousands(void **state)
+static void thousands_of_regions_come_back(void **state)
 {
 	(void)state;
 	assert_true(large_comes_back(6000, false));
 	assert_true(large_comes_back(6000, true));
 }
 
-static void bounded(void **state)
+static void number_of_files_is_bounded(void **state)
 {
 	(void)state;
 	assert_false(large_comes_back(20000, true));
@@ -429,7 +429,7 @@ static void bounded(void **state)
 }
 
 /* Jobs that start at once: each finds all or nothing. */
-static void at_once(void **state)
+static void jobs_at_once_find_all_or_nothing(void **state)
 {
 	int status;
 
@@ -455,9 +455,18 @@ static void at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(comes_back),  CASE(comes_in_parts), CASE(of_another), CASE(code_tells),
-		CASE(damaged),	   CASE(made_up),	 CASE(not_ours),   CASE(no_room),
-		CASE(of_the_dead), CASE(thousands),	 CASE(bounded),	   CASE(at_once),
+		CASE(verdicts_come_back),
+		CASE(comes_in_parts),
+		CASE(verdicts_of_another_code_are_refused),
+		CASE(code_tells_programs_apart),
+		CASE(damaged_files_are_refused),
+		CASE(made_up_files_are_refused),
+		CASE(files_of_others_are_refused),
+		CASE(no_half_file_is_left),
+		CASE(of_the_dead),
+		CASE(thousands_of_regions_come_back),
+		CASE(number_of_files_is_bounded),
+		CASE(jobs_at_once_find_all_or_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,7 +198,7 @@ static void poll_for(unsigned int polls)
  * Waits that end within some microseconds read no clock but where they are timed, and count as what
  * they are: half of the time here. That of a long wait is known as well as before.
  */
-static void many_polls(void **state)
+static void short_waits_read_no_clock(void **state)
 {
 	uint64_t begin, mpi, serial, reads;
 
@@ -234,7 +234,7 @@ static void many_polls(void **state)
 	assert_in_range(mal.slot->count.mpi - mpi, 139 * US, 140 * US);
 }
 
-static void short_waits(void **state)
+static void short_waits_start_no_helper(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 20; i++) {
@@ -256,7 +256,7 @@ static void nothing_to_lend(void **state)
 	assert_int_equal(other.starts, 0);
 }
 
-static void long_waits(void **state)
+static void long_waits_lend(void **state)
 {
 	(void)state;
 	start_helper();
@@ -426,7 +426,7 @@ static void never(void)
 }
 
 /* The primary thread forked in a call while the helper was at work: the child has no helper. */
-static void forked_child(void **state)
+static void forked_child_has_no_helper(void **state)
 {
 	(void)state;
 	start_helper();
@@ -438,7 +438,7 @@ static void forked_child(void **state)
 }
 
 /* In a forked child, and at the end. */
-static void inactive(void **state)
+static void inactive_ranks_have_no_helper(void **state)
 {
 	(void)state;
 	start_helper();
@@ -549,10 +549,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(polls_that_are_seen),
-		CASE(many_polls),
-		CASE(short_waits),
+		CASE(short_waits_read_no_clock),
+		CASE(short_waits_start_no_helper),
 		CASE(nothing_to_lend),
-		CASE(long_waits),
+		CASE(long_waits_lend),
 		CASE(thread_that_is_not_bound),
 		CASE(many_short_calls),
 		CASE(calls_far_apart),
@@ -560,8 +560,8 @@ int main(void)
 		CASE(behind_a_long_wait),
 		CASE(collective_calls_alone),
 		CASE(poll_that_is_seen_late),
-		CASE(forked_child),
-		CASE(inactive),
+		CASE(forked_child_has_no_helper),
+		CASE(inactive_ranks_have_no_helper),
 		CASE(declared_waits),
 		CASE(at_any_moment),
 	};

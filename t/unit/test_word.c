@@ -35,7 +35,7 @@ static void expect(const mal_word *at, struct mal_cpu_state wanted)
 
 static mal_word word;
 
-static void lending(void **state)
+static void lent_cpu_can_be_taken(void **state)
 {
 	(void)state;
 	CHECK(owned, mal_word_lend(&word, ME), true, free_of_me);
@@ -46,7 +46,7 @@ static void lending(void **state)
 	CHECK(moved_to_me, mal_word_lend(&word, ME), false, moved_to_me);
 }
 
-static void borrowing(void **state)
+static void borrowed_cpu_has_a_user(void **state)
 {
 	(void)state;
 	CHECK(free_of_other, mal_word_borrow(&word, ME), true, borrowed_by_me);
@@ -56,7 +56,7 @@ static void borrowing(void **state)
 	CHECK(moved_to_me, mal_word_borrow(&word, OTHER), false, moved_to_me);
 }
 
-static void granting(void **state)
+static void granted_cpu_has_a_user(void **state)
 {
 	(void)state;
 	CHECK(owned, mal_word_grant(&word, ME, OTHER), true, borrowed_from_me);
@@ -67,7 +67,7 @@ static void granting(void **state)
 	CHECK(others, mal_word_grant(&word, ME, THIRD), false, others);
 }
 
-static void releasing(void **state)
+static void released_cpu_is_free(void **state)
 {
 	(void)state;
 	CHECK(borrowed_by_me, mal_word_release(&word, ME), true, free_of_other);
@@ -75,7 +75,7 @@ static void releasing(void **state)
 	CHECK(borrowed_from_me, mal_word_release(&word, ME), false, borrowed_from_me);
 }
 
-static void reclaiming(void **state)
+static void reclaimed_cpu_is_its_owners(void **state)
 {
 	(void)state;
 	CHECK(free_of_me, mal_word_reclaim(&word, ME), MAL_NOBODY, owned);
@@ -86,7 +86,7 @@ static void reclaiming(void **state)
 }
 
 /* The giver leaves, the taker enters: in between the CPU has no user. */
-static void hand_over(void **state)
+static void given_cpu_has_no_user_in_between(void **state)
 {
 	(void)state;
 	mal_word_set(&word, owned);
@@ -114,7 +114,7 @@ static void hand_over_while_lent(void **state)
 	CHECK(borrowed_from_me, mal_word_move(&word, ME, OTHER), true, others);
 }
 
-static void recovering(void **state)
+static void cpus_of_the_dead_are_recovered(void **state)
 {
 	(void)state;
 	CHECK(owned, mal_word_recover(&word, ME), true, free_of_me);
@@ -125,7 +125,7 @@ static void recovering(void **state)
 }
 
 /* Transitions of the job's idle CPUs, by the controller. */
-static void idle_cpus(void **state)
+static void idle_cpus_change_hands_whole(void **state)
 {
 	const struct mal_cpu_state nobodys = {MAL_NOBODY, MAL_NOBODY, false};
 	struct mal_cpu_state before;
@@ -150,7 +150,7 @@ static void idle_cpus(void **state)
 /*
  * Every change makes a new word, even back to an equal state: an old reading never matches (ABA).
  */
-static void generations_differ(void **state)
+static void each_change_makes_a_new_word(void **state)
 {
 	uint64_t before, old;
 
@@ -168,16 +168,16 @@ static void generations_differ(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lending),
-		cmocka_unit_test(borrowing),
-		cmocka_unit_test(granting),
-		cmocka_unit_test(releasing),
-		cmocka_unit_test(reclaiming),
-		cmocka_unit_test(hand_over),
+		cmocka_unit_test(lent_cpu_can_be_taken),
+		cmocka_unit_test(borrowed_cpu_has_a_user),
+		cmocka_unit_test(granted_cpu_has_a_user),
+		cmocka_unit_test(released_cpu_is_free),
+		cmocka_unit_test(reclaimed_cpu_is_its_owners),
+		cmocka_unit_test(given_cpu_has_no_user_in_between),
 		cmocka_unit_test(hand_over_while_lent),
-		cmocka_unit_test(recovering),
-		cmocka_unit_test(idle_cpus),
-		cmocka_unit_test(generations_differ),
+		cmocka_unit_test(cpus_of_the_dead_are_recovered),
+		cmocka_unit_test(idle_cpus_change_hands_whole),
+		cmocka_unit_test(each_change_makes_a_new_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,8 @@
 /*
  * allocation.h: the CPUs of the allocation: which of them the ranks may have now, and their places.
  *
- * Invariant: No CPU outside of the allocation is idle (t/unit/test_idle.c: offered).
+ * Invariant: No CPU outside of the allocation is idle (t/unit/test_idle.c:
+ * offers_beyond_the_job_are_passed_over).
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * evict.h: ranks leave CPUs, whoever takes these, and get others.
  *
  * Invariant: No rank that runs is without a CPU while another has two (t/unit/test_idle.c:
- * helped_out).
+ * rank_without_cpu_gets_one).
  */
 #pragma once
 

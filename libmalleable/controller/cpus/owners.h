@@ -4,7 +4,7 @@
  * this module alone writes the CPUs' words and targets.
  *
  * Invariant: A CPU that is revoked or given is in no older plan any more (t/unit/test_idle.c:
- * withdrawn).
+ * users_leave_a_withdrawn_cpu).
  */
 #pragma once
 

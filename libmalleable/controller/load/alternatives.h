@@ -3,7 +3,8 @@
  * alternatives.h: what the policies would have made of a step that is only observed
  * (policies/decide/simulation.h).
  *
- * Invariant: Nothing is simulated for a step that is balanced (t/unit/test_report.c: predicted).
+ * Invariant: Nothing is simulated for a step that is balanced (t/unit/test_report.c:
+ * observed_step_is_predicted).
  */
 #pragma once
 

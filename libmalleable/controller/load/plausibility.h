@@ -3,7 +3,8 @@
  * plausibility.h: what ranks measured against the CPU time that the kernel counts.
  *
  * Invariant: A window in which a rank was stopped is thrown away (t/unit/test_sampling.c:
- * stopped_windows). What the ranks used does not count as others' (t/unit/test_others.c: counted).
+ * windows_of_stopped_ranks_are_thrown_away). What the ranks used does not count as others'
+ * (t/unit/test_others.c: time_of_others_is_counted).
  */
 #pragma once
 

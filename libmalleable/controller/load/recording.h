@@ -3,7 +3,7 @@
  * recording.h: the step's trace (--balance-trace), as it is written.
  *
  * Invariant: Each window is there, and behind it the plan that was made on it
- * (t/unit/test_report.c: recorded).
+ * (t/unit/test_report.c: trace_has_each_window).
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * totals.h: what windows add up to: time as it was, without balancing, and at best.
  *
  * Invariant: A window in which nobody shared takes as long without us (t/unit/test_sampling.c:
- * nothing_shared).
+ * losses_inside_regions_are_no_gain).
  */
 #pragma once
 

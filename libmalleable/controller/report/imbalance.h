@@ -3,7 +3,7 @@
  * imbalance.h: what is out of balance between the nodes of a step; on the first one (summaries.h).
  *
  * Invariant: A node that said nothing is counted, and in no figure (t/unit/test_summaries.c:
- * many_nodes).
+ * most_and_least_loaded_nodes_have_lines).
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * phrases.h: words for what ranks and policies did, for the report.
  *
  * Invariant: What a rank wrote is not believed beyond the enumeration (t/unit/test_report.c:
- * modes).
+ * mode_of_most_ranks_is_named).
  */
 #pragma once
 

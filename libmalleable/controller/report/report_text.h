@@ -2,7 +2,8 @@
 /*
  * report_text.h: what the user is told at the end of a step, as text and as JSON.
  *
- * Invariant: A line that does not fit is left out as a whole (t/unit/test_report.c: lines).
+ * Invariant: A line that does not fit is left out as a whole (t/unit/test_report.c:
+ * each_node_has_one_line).
  */
 #pragma once
 

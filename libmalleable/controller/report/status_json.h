@@ -2,7 +2,8 @@
 /*
  * status_json.h: the step as it is now, for malleable status and malleable top.
  *
- * Invariant: A window that was not measured has no load (t/unit/test_report.c: status).
+ * Invariant: A window that was not measured has no load (t/unit/test_report.c:
+ * status_shows_the_present_step).
  */
 #pragma once
 

@@ -2,7 +2,8 @@
 /*
  * unmanaged.c: unmanaged ranks, whose threads no OMPT runtime reports.
  *
- * Invariant: what the primary thread polls is no work (t/unit/test_threads.c: loose).
+ * Invariant: what the primary thread polls is no work (t/unit/test_threads.c:
+ * loose_rank_works_by_cpu_time).
  */
 #include "libmalleable/rank/cpus/unmanaged.h"
 

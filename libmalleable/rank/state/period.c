@@ -2,7 +2,7 @@
 /*
  * period.c: find the period of a sequence of events while it runs.
  *
- * Invariant: a period has one boundary (t/unit/test_period.c: simple).
+ * Invariant: a period has one boundary (t/unit/test_period.c: simple_periods_are_found).
  */
 #include "libmalleable/rank/state/period.h"
 
