@@ -293,15 +293,15 @@ mapfile -t shell < <(files -name '*.sh' && scripts_of '(ba|busybox )?sh')
 mapfile -t python < <(files -name '*.py' && scripts_of python3)
 mapfile -t automake < <(ls Makefile.am configure.ac && files -name '*.inc')
 ok "no line of shell has more than 100 columns" none wide "${shell[@]}"
-ok "none of Python" none wide "${python[@]}"
+ok "no line of Python has more than 100 columns" none wide "${python[@]}"
 mapfile -t c < <(files -name '*.[ch]' && files -name '*.cc')
-ok "none of C" none wide "${c[@]}"
-ok "none of Automake" none wide "${automake[@]}"
+ok "no line of C has" none wide "${c[@]}"
+ok "no line of Automake has" none wide "${automake[@]}"
 # Tables are as wide as they are.
 wide_text() {
 	LC_ALL=C.UTF-8 grep -nP '^(?! *\|).{101,}' ./*.md {doc,doc/notes,t,t/inspect}/*.md \
 		contrib/examples/*.md libmalleable/prover/*.md
 }
-ok "none of Markdown but in tables" none wide_text
+ok "no line of Markdown but in tables has" none wide_text
 printf '\t%093d\n' 0 >"$work/wide"
-ok "one of 101 is found" [ "$(wide "$work/wide")" = "# $work/wide:1: 101 columns" ]
+ok "a line of 101 columns is found" [ "$(wide "$work/wide")" = "# $work/wide:1: 101 columns" ]

@@ -8,7 +8,7 @@ cluster=$srcdir/contrib/cluster
 dir=$work/a/cluster
 
 run "$cluster" --help
-ok "--help" all_of "exits 0" "says Usage"
+ok "contrib/cluster helps" all_of "exits 0" "says Usage"
 run "$cluster" frobnicate
 ok "an unknown command is refused" all_of fails "complains 'unknown command frobnicate'"
 run "$cluster" start --nonsense
@@ -25,16 +25,16 @@ of_ours() {
 }
 before=$(find /etc/slurm /etc/munge /var/lib/munge /run/munge -newer "$work" 2>/dev/null)
 run "$cluster" start --dir "$dir" --prefix "$stage"
-ok "start" all_of "exits 0" "says 'runs in $dir'"
+ok "contrib/cluster starts a Slurm" all_of "exits 0" "says 'runs in $dir'"
 run "$cluster" status --dir "$dir"
 ok "status says what runs" all_of "exits 0" "says 'slurmctld: runs'"
 run "$cluster" start --dir "$dir" --prefix "$stage"
 ok "a second start in the same place is refused" all_of fails "complains 'already runs'"
 run "$cluster" run --dir "$dir" srun -n2 hostname
-ok "run" all_of "exits 0" "[ \$(wc -l <$work/out) = 2 ]"
+ok "run starts a command in it" all_of "exits 0" "[ \$(wc -l <$work/out) = 2 ]"
 eval "$("$cluster" env --dir "$dir")"
 run srun -n1 true
-ok "env" exits 0
+ok "env prints what shells need" exits 0
 run "$cluster" stop --dir "$dir"
 gone() { [ ! -e "$dir" ] && [ -z "$(of_ours)" ]; }
 ok "stop leaves no file and no process" all_of "exits 0" gone

@@ -20,7 +20,7 @@ ${*: -1}"
 worked() { jq -e ".worked_s == $1" "$work/report" >/dev/null || { cat "$work/report"; false; }; }
 
 on nproc
-ok "eight cores" all_of "exits 0" "says '^8$'"
+ok "the node has eight cores" all_of "exits 0" "says '^8$'"
 on taskset -c 2,5 nproc
 ok "bound to two, the program has two" all_of "exits 0" "says '^2$'"
 on taskset -c 6 sh -c 'sh -c "nproc; taskset -cp \$\$"'
@@ -107,7 +107,7 @@ ok_with prover "its region is free" says '1 region, 1 free'
 on sh -c 'exit 7'
 ok "the exit status is the command's" exits 7
 on no-such-command
-ok "or 127 without it" all_of "exits 127" "complains 'cannot run'"
+ok "a missing command has exit status 127" all_of "exits 127" "complains 'cannot run'"
 limit=30 on sh -c 'sleep 1000 & echo $!'
 ok "left processes are ended" all_of "exits 0" "! kill -0 \$(head -n1 $work/out)"
 run "$node" --cores=1000 true
@@ -117,9 +117,9 @@ ok "a wrong way too" all_of "exits 2" "complains 'is not core:US'"
 on --topology="core:4 pu:1" true
 ok "and a topology of other cores" all_of "exits 125" "complains 'has not 8 cores'"
 run "$node"
-ok "so is no command" all_of "exits 2" "complains 'a command is needed'"
+ok "no command is refused" all_of "exits 2" "complains 'a command is needed'"
 run "$node" --help
-ok "it has help" all_of "exits 0" "says 'KMP_BLOCKTIME=0'" "says -- '--report=FILE'"
+ok "node helps" all_of "exits 0" "says 'KMP_BLOCKTIME=0'" "says -- '--report=FILE'"
 
 # near VALUE THEORY PERCENT
 near() {
@@ -143,7 +143,7 @@ if full; then
 	once=$median
 	median --cores=48 --per-rank=6 "${mpirun[@]}" --oversubscribe -n 8 -x OMP_NUM_THREADS=6 \
 		"${load[@]}" --work=180,60 --chunks=48
-	ok "and once more" near "$median" "$once" 1
+	ok "3:1 on eight ranks of six cores goes alike once more" near "$median" "$once" 1
 	shared=("${load[@]}" "--work=240,80" --chunks=480)
 	median --cores=8 "${mpirun[@]}" -n 1 -x OMP_NUM_THREADS=6 taskset -c 0-5 "${shared[@]}" \
 		--verbose : -n 1 -x OMP_NUM_THREADS=2 taskset -c 6-7 "${shared[@]}"

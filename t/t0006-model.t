@@ -32,7 +32,7 @@ ok "the one that computes is killed at any moment" right -DSCENE_DIE -DVICTIM=0
 ok "the one that lends is" right -DSCENE_DIE -DVICTIM=1
 ok "and the hints on free CPUs and borrowers are right, whoever is killed: who computes" right \
 	-DSCENE_DIE -DVICTIM=0 -DHINTS
-ok "who lends" right -DSCENE_DIE -DVICTIM=1 -DHINTS
+ok "hints on free CPUs are right whoever is killed as it lends" right -DSCENE_DIE -DVICTIM=1 -DHINTS
 pattern='state\[owner'
 ok "a CPU moved to a rank that has ended is found lost" wrong -DSCENE_MOVE -DCPUS_EACH=2 \
 	-DFAULT_MOVED_TO_ENDED

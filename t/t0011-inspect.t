@@ -23,7 +23,8 @@ else
 			libraries.c locks.c loops.c misuse.c mpi.c questions.c reductions.c \
 			rounded.c rounding.c tasks.c tls.c waits.c
 	done
-	ok "gfortran -O2" measured --compilers gcc --options O2 falone.f90 floops.f90 fbound.f90
+	ok "gfortran -O2: each bound region is found, each hot one" \
+		measured --compilers gcc --options O2 falone.f90 floops.f90 fbound.f90
 	ok "what is stored under masks, compared or copied is seen" \
 		measured --options O2,avx512 paces.c strings.c uneven.c wide.c
 fi
@@ -109,7 +110,8 @@ run env LD_PRELOAD="$work/late.so" "$stage/bin/malleable" inspect "$work/line"
 ok "lines that take too long are left out" all_of "exits 0" \
 	"says ': bound: .*, at [+]0x[0-9a-f]*$'"
 run env LD_PRELOAD="$work/late.so" "$stage/bin/malleable" inspect --json "$work/line"
-ok "and so in JSON" all_of "exits 0" "jq -e '.[0].regions[0].line == null' $work/out"
+ok "lines that take too long are left out of JSON" \
+	all_of "exits 0" "jq -e '.[0].regions[0].line == null' $work/out"
 # What libdw would do at the word of a program: wait for a pipe, fill the memory.
 gcc -g -gdwarf-5 -O1 -fopenmp -S -o "$work/line.s" "$work/line.c" &&
 	sed -i -E '/uleb128 0x1b$/{n;s/0x1f$/0x1d/}' "$work/line.s" &&

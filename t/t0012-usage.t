@@ -55,7 +55,8 @@ ok "and a value where none is allowed" each help_takes
 ok "each command helps, and so does malleable help" each helps
 ok "each command tells its version" each tells_version
 
-ok "malleable -V" all_of "run $malleable -V" "exits 0" "says '^malleable [0-9.]+$'"
+ok "malleable -V tells the version" \
+	all_of "run $malleable -V" "exits 0" "says '^malleable [0-9.]+$'"
 ok "malleable help lists the commands" all_of "run $malleable help" "exits 0" "says ' status '"
 ok "malleable help of no command" refused 2 "malleable: unknown command 'x', see malleable --help" \
 	"$malleable" help x
@@ -240,7 +241,7 @@ scripts() {
 		done
 	done
 }
-ok "so do the scripts" scripts
+ok "scripts help and refuse what they do not know" scripts
 
 # A Slurm that does not answer, and none.
 mkdir bin

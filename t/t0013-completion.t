@@ -32,19 +32,20 @@ completed() {
 	[ "${COMPREPLY[*]}" = "$wanted" ] || { echo "# '${COMPREPLY[*]}', not '$wanted'"; false; }
 }
 tools_found=$([ ! -x "$tools/malleable-report" ] || echo " report")
-ok "commands" completed "replay$tools_found" malleable re
-ok "a command alone" completed status malleable st
-ok "help's commands" completed admin malleable help ad
-ok "a command's options" completed "--watch" malleable status --wa
+ok "bash completes commands" completed "replay$tools_found" malleable re
+ok "bash completes a command alone" completed status malleable st
+ok "bash completes help's commands" completed admin malleable help ad
+ok "bash completes a command's options" completed "--watch" malleable status --wa
 ok "options with a value" completed "--policy=" malleable set --po
-ok "a tool's options" completed "--output" malleable-convert --ou
+ok "bash completes a tool's options" completed "--output" malleable-convert --ou
 ok "words of an option" completed "perfetto paraver" malleable-convert --to = p
-ok "policies" completed "sabo" malleable run --balance = sa
+ok "bash completes policies" completed "sabo" malleable run --balance = sa
 ok "where = is no break of words" completed "--policy=lewi" malleable set --policy=le
-ok "a policy's keys" completed "auto,gain=" srun --balance = auto,ga
+ok "bash completes a policy's keys" completed "auto,gain=" srun --balance = auto,ga
 ok "the keys of all policies" completed "lewi,max_threads=" srun --balance = lewi,max
 ok "a key after a value" completed "3,max_threads=" srun --balance = auto,gain = 3,max
-ok "srun's options" completed "slurms srun --balance-t  --balance-trace=" srun --balance-t
+ok "bash completes srun's options" \
+	completed "slurms srun --balance-t  --balance-trace=" srun --balance-t
 ok "what is not ours is Slurm's" completed "slurms srun --nod " srun --nod
 # A command of that name tells of two steps.
 mkdir "$work/bin"
@@ -52,4 +53,4 @@ printf '#!/bin/sh\nprintf "STEP NODE\\n12.0 a\\n  rank\\n12.1 a\\n7.0 b\\n"\n' \
 	>"$work/bin/malleable"
 chmod 755 "$work/bin/malleable"
 PATH=$work/bin:$PATH
-ok "steps" completed "12.0 12.1" malleable status 12
+ok "bash completes steps" completed "12.0 12.1" malleable status 12

@@ -9,7 +9,7 @@ plan 12
 # names FILE PATTERN: what sed finds there between parentheses, of the first line that has it.
 names() { sed -nE "s/$2.*/\1/p" "$package/$1" | head -n 1; }
 version=$(sed -nE 's/^AC_INIT\(\[malleable\],\[(.*)\]\)/\1/p' "$srcdir/configure.ac")
-ok "versions agree" all_of "[ -n '$version' ]" \
+ok "the versions of packages and NEWS agree" all_of "[ -n '$version' ]" \
 	"[ '$(names debian/changelog '^malleable \((.*)-[0-9]+\)')' = $version ]" \
 	"[ '$(names malleable.spec '^Version: *([0-9.]+)')' = $version ]" \
 	"[ '$(names malleable.spec '^\* .* ([0-9.]+)-[0-9]+$')' = $version ]" \
@@ -110,7 +110,8 @@ if unshare --mount --pid --fork true 2>/dev/null; then
 		"leaves '$used' postrm purge slurmstepd 0"
 	ok "no process of a user's keeps them" all_of "leaves '$none' erase 0 slurmstepd 65534" \
 		"leaves '$none' postrm purge malleabled 65534"
-	ok "and upgraded all" all_of "leaves '$all' erase 1" "leaves '$all' postrm upgrade"
+	ok "an upgrade leaves all in /run" \
+		all_of "leaves '$all' erase 1" "leaves '$all' postrm upgrade"
 else
 	for what in "removed, packages leave nothing in /run" \
 		"but what a step that runs needs" "no process of a user's keeps them" \

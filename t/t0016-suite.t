@@ -10,7 +10,8 @@ gen=$builddir/t/bench/gen
 
 refused() { all_of "exits 2" "[ ! -s $work/out ]" "complains '$1'"; }
 run "$suite" --list
-ok "it lists its scenarios" all_of "exits 0" "says '^steady +8x6 node: '" "says '^here-even '"
+ok "the suite lists its scenarios" \
+	all_of "exits 0" "says '^steady +8x6 node: '" "says '^here-even '"
 run "$suite" --list --set sabo --where here
 ok "and those of the paper, none on real CPUs" all_of "exits 0" "[ ! -s $work/out ]"
 # shapes CPUS: those of the scenarios on so many real CPUs.
@@ -21,7 +22,7 @@ shapes() {
 ok "on real CPUs, ranks are as many as these have room for" all_of "[ -z \"\$(shapes 2)\" ]" \
 	"[ \"\$(shapes 6)\" = '2x3 6x1 ' ]" "[ \"\$(shapes 16)\" = '2x8 4x4 8x2 16x1 ' ]"
 run "$suite" --help
-ok "it helps" all_of "exits 0" "says '^usage: suite '" "says '--quick'"
+ok "the suite helps" all_of "exits 0" "says '^usage: suite '" "says '--quick'"
 wrong() {
 	local words
 	for words in --nonsense "--only nonsense" --rounds=0 --where=there "--ideal x" more; do
@@ -43,7 +44,7 @@ others=' 0+60 0+60 0+60 0+60 0+60 0+60 0+60'
 ok "ideal: thirteen cores for the rank of three times the work, five for each other" \
 	ideal 6 "30 13.8462" <<<"$header 1170
 0+180$others"
-ok "in whole chunks" ideal 6 "30 15" <<<"$header 48
+ok "ideal times count whole chunks" ideal 6 "30 15" <<<"$header 48
 0+180$others"
 ok "steps add up, each at its best" ideal 2 "180 140" <<<"$header 1200
 0+120 0+40
@@ -62,7 +63,8 @@ loads() {
 }
 ok "gen: works rotate" loads "0+3 0+1 0+1;0+3 0+1 0+1;0+1 0+3 0+1;0+1 0+3 0+1;" --ranks=3 \
 	--work=3,1,1 --iterations=4 --rotate=2
-ok "drift" loads "0+3 0+1;0+2 0+2;0+1 0+3;0+2 0+2;" --ranks=2 --work=3,1 --iterations=4 --drift
+ok "gen: works drift" \
+	loads "0+3 0+1;0+2 0+2;0+1 0+3;0+2 0+2;" --ranks=2 --work=3,1 --iterations=4 --drift
 ok "and alternate, with what is serial, or one thread's" loads "1+3 2+0;0.5+1.5 4+0;" --ranks=2 \
 	--work=8,4 --iterations=1 --regions=2 --alternate --serial=0.25 --unscaled=1
 run "$gen" --chunks=0

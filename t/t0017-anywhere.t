@@ -9,7 +9,7 @@ plan 6
 anywhere=$srcdir/t/bench/anywhere
 
 run "$anywhere" --help
-ok "it helps" all_of "exits 0" "says '^Usage: t/bench/anywhere '"
+ok "t/bench/anywhere helps" all_of "exits 0" "says '^Usage: t/bench/anywhere '"
 wrong() {
 	local words
 	for words in --nonsense -o "-o $work/one.zip" more; do

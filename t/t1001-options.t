@@ -26,7 +26,8 @@ refused mode=x "mode=x: must be auto, team or cpuset"
 refused auto,,x=1 "is not KEY=VALUE"
 refused 'a/b' "has a character"
 run sbatch --balance=foo --wrap "echo started >>$work/started"
-ok "sbatch refuses too" all_of fails "complains 'unknown policy'" "[ ! -e $work/started ]"
+ok "sbatch refuses a wrong --balance" \
+	all_of fails "complains 'unknown policy'" "[ ! -e $work/started ]"
 run env SLURM_BALANCE=foo srun -n1 sh -c "echo started >>$work/started"
 ok "SLURM_BALANCE=foo is refused" all_of fails "complains \"unknown policy 'foo'\"" \
 	"[ ! -e $work/started ]"
@@ -35,7 +36,7 @@ run srun --balance=help
 ok "srun --balance=help lists policies and keys, and does nothing else" all_of "exits 0" \
 	"says '^auto: '" "says 'gain='" "says 'max_threads='" "[ ! -s $work/err ]"
 run sbatch --balance=help --wrap "echo started >>$work/started"
-ok "sbatch --balance=help too" all_of "exits 0" "says '^auto: '" "[ ! -e $work/started ]" \
+ok "sbatch --balance=help helps" all_of "exits 0" "says '^auto: '" "[ ! -e $work/started ]" \
 	"[ -z \"\$(squeue -h)\" ]"
 run srun -n1 --balance auto,gain=0.2 true
 ok "a policy without its equals sign is hinted at" all_of fails \
@@ -97,7 +98,7 @@ ok "the report comes on srun's standard error, ten lines at most" \
 	"complains '(estimated .* s without|no estimate|nothing to gain)'" \
 	"[ \$(grep balance: $work/err | grep -cvE 'thrown away|reclaims that found') -le 10 ]"
 run srun -n2 --balance --balance-report=off "$load" --iterations=1
-ok "--balance-report=off silences it" all_of "exits 0" "silent_about balance:"
+ok "--balance-report=off silences the report" all_of "exits 0" "silent_about balance:"
 run srun -n2 --balance --balance-report=brief "$load" --iterations=1
 ok "--balance-report=brief prints the verdict alone" all_of "exits 0" \
 	"complains 'balance: .*(times as|not faster|nothing to gain|no estimate|too short)'" \

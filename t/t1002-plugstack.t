@@ -72,7 +72,7 @@ ok "nor that the plugin is broken: slurmd's log has it" all_of "exits 0" silent 
 	"logged_now 'malleabled: No such file or directory; the step runs unbalanced'"
 with optional default=auto report=off report@shared=brief
 run srun -n2 -c1 "${short[@]}"
-ok "report=off: nothing" all_of "exits 0" silent
+ok "report=off: nothing is printed" all_of "exits 0" silent
 run srun -p shared -n2 -c1 "${short[@]}"
 ok "report@PARTITION=brief: the verdict alone" all_of "exits 0" \
 	"[ \$(grep -c ^balance: $work/err) = 1 ]" "silent_about 'policy auto'"
@@ -172,7 +172,7 @@ run sbatch --wait -Q -o "$work/ran" "$work/option"
 ok "scripts with the option end then" all_of "exits 255" \
 	"complains 'unrecognized option .*balance'" "[ ! -e $work/ran ]"
 run srun --balance -n1 true
-ok "so does srun" all_of "exits 255" "complains 'unrecognized option .*balance'"
+ok "srun with the option ends then" all_of "exits 255" "complains 'unrecognized option .*balance'"
 scripted() { run sbatch --wait -Q -n2 -o "$work/said" "$work/variable" "$balanced"; }
 scripted
 ok "SLURM_BALANCE=auto does no harm there" all_of "exits 0" \

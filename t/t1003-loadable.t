@@ -38,7 +38,7 @@ step_until inch of_status 'any(.ranks[]; .lends > 0) and .windows > 0'
 ok "srun --balance=inch uses it" all_of "exits 0" "complains 'policy inch, 2 ranks'" \
 	"report_has '.cpu_changes.lends > 0'" "silent_about rejected"
 step inch,threshold=20
-ok "with its parameter" all_of "exits 0" "complains 'policy inch'"
+ok "srun --balance=inch takes its parameter" all_of "exits 0" "complains 'policy inch'"
 step inch,threshold=200
 ok "a wrong value is refused before a task starts" \
 	all_of fails "complains 'threshold=200: must be a number from 0 to 100'"
@@ -91,10 +91,10 @@ loop --policy=shares --policy=off
 ok "the closed loop takes policies of MALLEABLE_POLICIES; exit status 1: one is behind" \
 	all_of "exits 1" "says '^shares +[0-9.]+ +0[.]'"
 loop --policy=shares
-ok "0: none is" exits 0
+ok "its exit status is 0 where none is behind" exits 0
 run "$malleable" replay "$work/drift" --libdir "$stage/lib/malleable" --policy=inch \
 	--policy=off --json
-ok "it can be replayed" all_of "exits 0" \
+ok "a loadable policy can be replayed" all_of "exits 0" \
 	"[ \$(jq '.policies[0].moves > 10 and .policies[0].predicted_s < .policies[1].predicted_s' '$work/out') = true ]"
 
 # The page's own commands, by a user without root, in a directory of the user's.

@@ -25,7 +25,7 @@ ok "policies@PARTITION= refuses others there: the step runs unbalanced" \
 	all_of "exits 0" "says '^<none>$'" \
 	"complains 'not allowed here: allowed are lewi,observe; the step runs unbalanced'"
 run srun --balance=auto -n1 sh -c "$balanced"
-ok "and not elsewhere" says '^<[0-9]+>$'
+ok "policies@PARTITION= refuses nothing elsewhere" says '^<[0-9]+>$'
 
 # Defaults for some steps: by what is set for them, and the last one of several holds.
 default_is() { # PATTERN COMMAND...
@@ -46,14 +46,14 @@ with max_overcommit=4 max_overcommit@shared=2
 run srun -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREADS>"'
 ok "max_overcommit= limits the threads that users may ask for" says '^<4>$'
 run srun -p shared -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREADS>"'
-ok "by partition too" says '^<2>$'
+ok "max_overcommit@PARTITION= limits them there" says '^<2>$'
 with min_cpus=0 wait=long patience=0 max_overcommit=many off_file=here comment=perhaps \
 	report_dir@shared=/tmp policies@shared=fast default=auto@group=x default=fast@user=x
 run srun -n1 echo started
 ok "wrong ones never keep a job from starting" all_of "exits 0" "says started" \
 	"silent_about balance"
 run "$stage/bin/malleable" admin check
-ok "they are named" all_of "exits 1" \
+ok "wrong arguments are named" all_of "exits 1" \
 	"complains 'min_cpus=0: must be a number from 1 to 1024'" \
 	"complains 'wait=long: must be a number from 1 to 60'" \
 	"complains 'patience=0: must be a number from 1 to 1000'" \
@@ -126,9 +126,10 @@ run srun -n1 sh -c "$balanced"
 ok "who asked for nothing is told nothing" all_of "exits 0" "says '^<none>$'" \
 	"silent_about administrator"
 admin status
-ok "status says off" all_of "exits 3" "says '^off$'"
+ok "malleable admin status says off" all_of "exits 3" "says '^off$'"
 admin on
-ok "on again" all_of "exits 0" "run srun -n1 sh -c '$balanced'" "says '^<[0-9]+>$'"
+ok "malleable admin on switches balancing on again" \
+	all_of "exits 0" "run srun -n1 sh -c '$balanced'" "says '^<[0-9]+>$'"
 touch "$work/others" && chown 65534 "$work/others"
 run "$stage/bin/malleable" admin off --file="$work/others"
 ok "a file of another user is no switch" all_of "exits 1" "complains 'root does not own it'"

@@ -32,7 +32,7 @@ ok "marks do nothing outside a balanced step" \
 run srun -n2 "$programs/multiple"
 cp "$work/out" "$work/plain"
 run srun -n2 --balance "$programs/multiple"
-ok "MPI_THREAD_MULTIPLE" all_of "exits 0" "cmp $work/plain $work/out"
+ok "programs with MPI_THREAD_MULTIPLE print the same" all_of "exits 0" "cmp $work/plain $work/out"
 run srun -n2 "$programs/told"
 sort "$work/out" >"$work/plain"
 run srun -n2 --balance --balance-report="$work/report.json" "$programs/told"

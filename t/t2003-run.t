@@ -19,7 +19,7 @@ wait_until lends
 ended
 ok "mpirun under malleable run is balanced" all_of "exits 0" "report_has '.ranks == 2'" \
 	"report_has '.cpu_changes.lends > 0'"
-ok "and reports" complains 'balance: step mpirun'
+ok "mpirun under malleable run has a report" complains 'balance: step mpirun'
 malleable --balance-report=brief -- mpirun -n 2 "$load" --iterations=1
 ok "or says the verdict alone" all_of "exits 0" "[ \$(grep -c balance: $work/err) = 1 ]"
 malleable --balance=lewi -- mpirun --bind-to none -n 2 "$load" --iterations=1

@@ -53,10 +53,12 @@ runtime_of() {
 runtime_of --balance
 ok "a program for libgomp runs on libomp" all_of "exits 0" "grep -q libomp.so $work/maps"
 runtime_of --balance=gomp=keep
-ok "not with gomp=keep" all_of "exits 0" "grep -q libgomp.so $work/maps" \
+ok "with gomp=keep a program for libgomp stays on it" \
+	all_of "exits 0" "grep -q libgomp.so $work/maps" \
 	"! grep -q libomp.so $work/maps"
 runtime_of
-ok "and not without --balance" all_of "exits 0" "grep -q libgomp.so $work/maps" \
+ok "without --balance a program for libgomp stays on it" \
+	all_of "exits 0" "grep -q libgomp.so $work/maps" \
 	"! grep -q libomp.so $work/maps"
 run srun -n1 --balance sh \
 	-c "echo preload=\$LD_PRELOAD; $programs/patterns-gcc plain 2; echo preload=\$LD_PRELOAD"
@@ -75,7 +77,8 @@ ok "Fortran, use malleable" all_of "exits 0" "says 'balanced T'" \
 run srun -n2 -c1 "$programs/bindings-marks" 1
 ok "which does nothing without --balance" all_of "exits 0" "says 'balanced F'"
 fits_or_gains "threads of its own" "$programs/pthreads"
-ok "in cpuset mode" report_has '.per_rank[0].mode == "cpuset"'
+ok "a program with threads of its own runs in cpuset mode" \
+	report_has '.per_rank[0].mode == "cpuset"'
 if full; then ok "and their work is seen" report_has '.per_rank[0].work_s > 0.5'; fi
 run srun -n2 -c1 --balance "$programs/pins"
 pins() { [ "$(grep -c ' wrong 0$' "$work/out")" = 6 ] || { sed 's/^/# /' "$work/out"; false; }; }

@@ -34,7 +34,8 @@ ok "one that is not there is no tool" all_of "exits 0" same "lines '^balance: an
 	"report_has '.per_rank[0].mode == \"team\"'"
 run srun -n2 -c1 --balance --balance-report="$work/report.json" env \
 	OMP_TOOL_LIBRARIES="$stage/lib/malleable/libmalleable.so" "$patterns" plain 20
-ok "nor are we" all_of "exits 0" same "lines '^balance: another' 0" \
+ok "our own library in OMP_TOOL_LIBRARIES is no tool" \
+	all_of "exits 0" same "lines '^balance: another' 0" \
 	"report_has '.per_rank[0].mode == \"team\"'"
 run srun -n2 -c1 --balance --balance-report=off bash \
 	-c "LD_PRELOAD=\$LD_PRELOAD:$tool exec $patterns plain 20"

@@ -51,8 +51,8 @@ loader=$(ldd /bin/sh | grep -o '/[^ ]*ld-[^ ]*')
 # shellcheck disable=SC2016
 ok "nor does it in a program that a script starts by the loader's name" \
 	paused sh -c 'exec "$0" --library-path "" "$@"' "$loader" "$work/answers-gcc"
-ok "with places" answers answers-gcc OMP_PLACES=cores
-ok "with threads bound" answers answers-gcc OMP_PROC_BIND=true OMP_NESTED=true
+ok "places are answered as without us" answers answers-gcc OMP_PLACES=cores
+ok "bound threads are answered as without us" answers answers-gcc OMP_PROC_BIND=true OMP_NESTED=true
 ok "with threads bound in another way" answers answers-gcc OMP_PROC_BIND=spread,close \
 	"OMP_PLACES={1},{0}"
 run env OMP_DISPLAY_ENV=true srun -n1 -c2 --balance --balance-report=off "$work/scheduled"
@@ -62,7 +62,7 @@ cp "$programs/answers" "$work/answers-clang"
 ok "what libomp answers is its own, one place" all_of "answers answers-clang" \
 	"says '^ places 1:'"
 ok "and a hard pause does not end balancing" paused "$work/answers-clang"
-ok "with places too" answers answers-clang OMP_PLACES=cores
+ok "what libomp answers with places is its own" answers answers-clang OMP_PLACES=cores
 # A package was installed again meanwhile, or a loader keeps its program in memory.
 cat >"$work/gone" <<GONE
 #!/bin/bash

@@ -36,11 +36,11 @@ run srun -n2 --balance --balance-report="$work/none.json" true
 ok "a program without MPI and OpenMP says so, with a file for the report too" \
 	all_of "exits 0" none "[ ! -e $work/none.json ]"
 run srun -n2 --balance hostname
-ok "so does hostname" all_of "exits 0" none
+ok "hostname says that there was nothing to balance" all_of "exits 0" none
 run srun -n2 --balance python3 -c 'import os; os.system("exec hostname")'
 ok "and Python, also with another program in it" all_of "exits 0" none
 run srun -n2 --balance bash -c 'nowhere 2>/dev/null; hostname; hostname | cat; exec hostname'
-ok "and a script" all_of "exits 0" none
+ok "a script says that there was nothing to balance" all_of "exits 0" none
 run srun -n2 --balance python3 -c 'import subprocess; subprocess.run(["true"], env={})'
 ok "not where one of them runs without us" all_of "exits 0" "said 1"
 
@@ -63,9 +63,9 @@ ok "not where the program fails" all_of "exits 1" "said 0"
 run srun -n2 --balance "$work/nowhere"
 ok "nor where it does not start" all_of fails "said 0"
 run srun -n2 --balance --balance-report=off true
-ok "nor with --balance-report=off" all_of "exits 0" "said 0"
+ok "--balance-report=off says nothing" all_of "exits 0" "said 0"
 run srun -n2 --balance=off true
-ok "nor with --balance=off" all_of "exits 0" "said 0"
+ok "--balance=off says nothing" all_of "exits 0" "said 0"
 echo "$(cat "$BALANCE_CLUSTER/plugstack.conf") default=auto" >"$BALANCE_CLUSTER/plugstack.conf"
 run srun -n2 true
 ok "nor where the administrator asked for it" all_of "exits 0" "said 0"

@@ -114,7 +114,7 @@ same_settings() {
 	return 1
 }
 ok "each is taken as by libgomp" same_settings
-ok "on libomp" report_has '.per_rank[0].regions > 0'
+ok "a program with all these settings runs on libomp" report_has '.per_rank[0].regions > 0'
 # What a program starts has the user's words.
 run env "OMP_SCHEDULE= guided , 4 " srun -n1 -c2 --balance --balance-report=off sh -c \
 	"$work/settings && printenv OMP_SCHEDULE"

@@ -40,7 +40,7 @@ ok "the ranks' status stays, off is off, and several programs are one" all_of "e
 job --balance <<'JOB'
 prterun -n 2 $quick; echo "status $?"
 JOB
-ok "prterun too" all_of "exits 0" "says 'status 0'" "reports 1" "complains ', 2 ranks'"
+ok "prterun is balanced, too" all_of "exits 0" "says 'status 0'" "reports 1" "complains ', 2 ranks'"
 
 job <<'JOB'
 env | grep _agent

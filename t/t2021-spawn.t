@@ -40,7 +40,7 @@ ok "a rank and its child compute" wait_until both 2
 ok "each is balanced, with a controller of its own" wait_until controllers 2
 ok "all masks are inside the allocation" inside
 : >"$work/go.1"
-ok "the child leaves" wait_until both 1
+ok "a spawned child ends" wait_until both 1
 ok "so does its controller, and the rank goes on" wait_until controllers 1
 ok "with masks inside the allocation" inside
 ended_job
@@ -54,7 +54,7 @@ wait_until both 4
 ok "ranks with all CPUs are balanced, their children are not" wait_until controllers 1
 ok "all masks are inside the allocation" inside
 : >"$work/go.1"
-ok "the children leave" wait_until both 2
+ok "spawned children end" wait_until both 2
 ended_job
 ok "results are right; one line says that the children were not balanced" all_of "exits 0" right \
 	"reports 1" "[ \$(grep -c 'ranks of another launcher have CPU' err) = 1 ]"

@@ -81,7 +81,7 @@ step lewi,calls=collective "$programs/waits" "$work/stop"
 wait_until says 'ten times' >"$work/log"
 lends=$(sum lends)
 ended
-ok "but not with calls=collective" all_of "exits 0" "says 'ten times'" "[ $lends = 0 ]"
+ok "calls=collective lends in no other calls" all_of "exits 0" "says 'ten times'" "[ $lends = 0 ]"
 
 # one POLICY COMMAND...: a rank on both CPUs.
 one() {

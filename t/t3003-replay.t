@@ -40,7 +40,7 @@ ok_with prover "it classifies regions, and its ranks could have any team" all_of
 	"report_has '.per_rank | all(.free_regions > 0 and .free_regions == .regions)'" \
 	"[ \$(jq 'select(.type == \"window\").ranks[].most' '$trace' | tail -n1) = 0 ]"
 replay "$trace" --json
-ok "it can be replayed" all_of "exits 0" "predicted '.recorded_s > 0 and .cpus == 2'"
+ok "an observed step can be replayed" all_of "exits 0" "predicted '.recorded_s > 0 and .cpus == 2'"
 if full; then
 	ok "without balancing it takes what it took, within 5 %" \
 		predicted '.policies[0].predicted_s / .recorded_s | . > 0.95 and . < 1.05'
@@ -62,7 +62,7 @@ if full; then
 		report_has ".elapsed_s / $predicted | . > 0.95 and . < 1.05"
 	}
 	ok "a step takes what was predicted as it was observed, within 5 %" as_predicted auto
-	ok "with lewi too" as_predicted lewi
+	ok "lewi takes what was predicted as it was observed" as_predicted lewi
 fi
 # One that was recorded before: two ranks of one CPU, with work of 15 and 5 ms in each region.
 stored=$srcdir/t/recorded.trace
@@ -81,7 +81,7 @@ ok "where the load stays as it is it pays off, unless no CPU may move" all_of "e
 	"predicted '.policies | map(.moves >= 2) == [true, true, false]'" \
 	"predicted '.policies[:2] | all(.share_of_attainable > 0.9)'"
 replay "$stored" --phases --policy=off
-ok "phase by phase" all_of "exits 0" "says '^ +1 +0\.'" "says '^off '"
+ok "replay prints phase by phase" all_of "exits 0" "says '^ +1 +0\.'" "says '^off '"
 cp "$trace" "$work/cut" && truncate -s -20 "$work/cut"
 replay "$work/cut"
 ok "the trace of a step that was killed can be replayed" \
@@ -95,7 +95,7 @@ recorded env SLURM_BALANCE_TRACE="$work/trace2" srun -Q -n2 --balance
 ok "SLURM_BALANCE_TRACE does the same" all_of "exits 0" "[ -s '$work/trace2' ]"
 recorded "$malleable" run --libdir "$stage/lib/malleable" --balance=observe \
 	--balance-trace="$work/trace3" -- "${mpirun[@]}" -n 2
-ok "and malleable run --balance-trace" all_of "exits 0" "[ -s '$work/trace3' ]"
+ok "malleable run --balance-trace records" all_of "exits 0" "[ -s '$work/trace3' ]"
 
 # Beside a program that takes half of the step's CPUs, and waits for nobody, no model holds.
 cat >"$work/half.py" <<'END'
@@ -129,7 +129,7 @@ ended
 rm "$work/busy/on"
 others='others used [0-9]+ % of (the CPUs|a CPU)'
 cp "$work/reports/1.0.n.json" "$work/report.json"
-ok "nor has the report" all_of "exits 0" \
+ok "beside others the report has no estimate" all_of "exits 0" \
 	"complains 'balance: no estimate: [0-9.]+ s, $others: try a quiet node'" \
 	"report_has '.measured | .unbalanced_s == null and .share_of_attainable == null and
 		.taken_part > 0.1'"
@@ -137,11 +137,12 @@ replay "$work/busy/trace"
 ok "nor a replay of its trace" all_of "exits 0" \
 	"says '^no estimate: $others: record it on a quiet node$'" "says '^auto +- +- +- +[0-9]+$'"
 replay "$work/busy/trace" --json
-ok "nor that as JSON" all_of "exits 0" "predicted '.policies | map(.predicted_s, .unbalanced_s,
+ok "beside others the JSON of a replay has no estimate" \
+	all_of "exits 0" "predicted '.policies | map(.predicted_s, .unbalanced_s,
 	.ideal_s, .share_of_attainable) | all(. == null)'" "predicted '.no_estimate | length > 9'"
 if [ -x "$tools/malleable-report" ]; then
 	run env PATH="$stage/bin:$PATH" "$tools/malleable-report" "$work/busy/trace"
-	ok "nor its page" all_of "exits 0" \
+	ok "beside others a page has no estimate" all_of "exits 0" \
 		"grep -qE 'There is no estimate of what balancing brought: $others' '$work/busy/trace.html'"
 	run "$tools/malleable-acct" --json "$work/reports"
 	ok "and nothing is added up of it" all_of "exits 0" \

@@ -26,8 +26,8 @@ balanced external
 run "$malleable" status
 ok "status shows the step" all_of "exits 0" "says '^mpirun\.[0-9]+ +[^ ]+ +external +2 0-7'"
 run "$malleable" status mpirun --ranks
-ok "and its ranks" all_of "exits 0" "says '^ +0 +4 0-3 '" "says '^ +1 +4 4-7 '"
-ok "as JSON" has \
+ok "status shows the step's ranks" all_of "exits 0" "says '^ +0 +4 0-3 '" "says '^ +1 +4 4-7 '"
+ok "status shows ranks as JSON" has \
 	'.[0] | .version == 1 and (.step | test("^mpirun[.][0-9]+$")) and (.ranks | length) == 2 and .ranks[1].cpus == "4-7"'
 # A step without ranks, of the same name.
 name=$(status_of '.[0].step')
@@ -50,7 +50,7 @@ set_to mpirun.0 --count=6
 ok "set --count moves CPUs while it runs" all_of "exits 0" \
 	"soon_has '.[0].ranks[0].count == 6 and .[0].ranks[1].count == 2'"
 run "$malleable" status --ranks
-ok "status says so" says 'at least 6, at most 6'
+ok "status shows the bounds that were set" says 'at least 6, at most 6'
 set_to mpirun.1 --cpus=4-7
 ok "what contradicts it is refused with the reason" \
 	all_of "exits 1" "complains 'would need at least 6 CPUs, and there are 4'"
@@ -107,7 +107,8 @@ run setpriv --reuid=65534 --regid=65534 --clear-groups "$malleable" set mpirun.0
 ok "another user's step is not to be changed" \
 	all_of "exits 1" "complains 'no balanced step mpirun.0 on this node'"
 run setpriv --reuid=65534 --regid=65534 --clear-groups "$malleable" status
-ok "nor to be seen" all_of "exits 1" "complains 'no balanced step on this node'"
+ok "another user's step is not to be seen" \
+	all_of "exits 1" "complains 'no balanced step on this node'"
 states() { "$malleable" status --ranks >"$work/out" && says '^ *[01] +[0-9]+ .* (waits|computes)'; }
 ok "its user sees what each rank does" wait_until states
 # Who writes nonsense into the socket, or nothing, or asks without end.
@@ -198,8 +199,8 @@ on_their_own() {
 }
 ok "each rank's threads run on its CPU" wait_until on_their_own
 ok "its ranks are changed by number" "$malleable" set "$job.0.1" --min=1
-ok "which is seen" has '[.[0].ranks[].order.min] == [0, 1]'
+ok "a change by number is seen" has '[.[0].ranks[].order.min] == [0, 1]'
 ended
-ok "that step ends well" exits 0
+ok "a step whose ranks were changed ends well" exits 0
 ok "nothing is left of it" nothing_left
 done_testing

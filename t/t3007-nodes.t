@@ -56,7 +56,7 @@ ok "one report has a line for each" \
 ok "says what is out of balance between them" complains \
 	"balance: 2 nodes, 4 ranks, 4 CPUs: load balance between nodes .mean/max. [0-9.]+ %, most work per CPU on ($first|$second)"
 ok "in no more than that" lines 3
-ok "as JSON too" report_has \
+ok "the report over nodes is in the JSON, too" report_has \
 	'.between_nodes | .nodes == 2 and .load_balance > 0 and (.per_node | length) == 2'
 ok "each node's own file is there" [ "$(jq .between_nodes "$work/report.json.$second")" = null ]
 ! full || ok "with all work on one node the balance is low" \

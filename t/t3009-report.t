@@ -83,7 +83,7 @@ waits() {
 outside observe pipe
 ok "a rank that waits for another process waits outside MPI, also if it is only observed" waits
 outside auto serial
-ok "one that computes does not" all_of "exits 0" "says '^right$'" \
+ok "a rank that computes alone does not wait outside MPI" all_of "exits 0" "says '^right$'" \
 	"! complains 'waits outside MPI'"
 device=$work/device
 opencl() {

@@ -17,7 +17,7 @@ ok "a page is made beside the trace" all_of "exits 0" "says 'drift.html: open it
 	"[ -s '$work/drift.html' ]"
 ok "it is well-formed and needs nothing from elsewhere" page "$work/drift.html" check
 sed '/^.*<h1>/s|<h1>|<h1><img src=x>|' "$work/drift.html" >"$work/wrong.html"
-ok "which finds a reference" all_of "! page '$work/wrong.html' check 2>'$work/err'" \
+ok "a reference to elsewhere is found" all_of "! page '$work/wrong.html' check 2>'$work/err'" \
 	"complains 'outside|closes nothing'"
 sed -n '/^policy/,$p' "$work/replayed" | sed 's/predicted s/predicted-s/; s/to off/to-off/' |
 	awk '{$1 = $1} 1' >"$work/wanted"
@@ -62,13 +62,13 @@ ok "each rank's CPUs are where they were, when they were" all_of "exits 0" \
 	rank 1: 3, 2.00 s to 3.00 s
 	END"
 page "$work/moved.html" lanes owners >"$work/lanes"
-ok "and each CPU's ranks" all_of "[ \$(wc -l <'$work/lanes') = 8 ]" \
+ok "each CPU's ranks are in the page" all_of "[ \$(wc -l <'$work/lanes') = 8 ]" \
 	"grep -qx 'CPU 1: 0, 0.00 s to 1.00 s' '$work/lanes'" \
 	"grep -qx 'CPU 1: 1, 2.00 s to 3.00 s' '$work/lanes'"
 page "$work/moved.html" lanes work >"$work/lanes"
 ok "and so is its work" grep -qx 'rank 1: 1.5, 2.00 s to 3.00 s' "$work/lanes"
 ok "the efficiencies are in it" grep -q '<b class="communication">50.0 %</b>' "$work/moved.html"
-ok "names are text" all_of "page '$work/moved.html' check" \
+ok "names in a page are text" all_of "page '$work/moved.html' check" \
 	"grep -qF 'Step &lt;b&gt;7.0 on a&amp;b' '$work/moved.html'" \
 	"grep -qF 'auto?&quot;' '$work/moved.html'"
 report -o - "$work/drift" "$work/moved"

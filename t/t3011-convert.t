@@ -27,7 +27,7 @@ differs() { ! comes_back "$1" other "$2" >"$work/out" 2>&1 || { echo "# $1: no";
 ok "of one that differs in one figure it has not" all_of "differs csv trace.csv" \
 	"differs perfetto trace.json" "differs paraver trace.prv"
 convert --to=csv -o - trace
-ok "to standard output" cmp "$work/out" trace.csv
+ok "malleable-convert writes to standard output" cmp "$work/out" trace.csv
 convert --to=paraver -o named.prv trace
 ok "to files of another name" all_of "exits 0" "comes_back paraver trace named.prv"
 

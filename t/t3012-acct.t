@@ -35,7 +35,7 @@ ok "by policy: who saved most comes first, a loss is negative" all_of "exits 0" 
 	"[ \"\$(awk '{print \$1}' '$work/out' | xargs)\" = 'policy auto observe lewi all' ]" \
 	"[ \"\$(row auto)\" = '3 8.00 2.00 1.00' ]" "[ \"\$(row lewi)\" = '1 4.00 -1.00 1.00' ]"
 acct --by=week "$dir"
-ok "by week" all_of "[ \"\$(row 2026-W01)\" = '2 8.00 2.00 1.00' ]" \
+ok "by week: sums by week" all_of "[ \"\$(row 2026-W01)\" = '2 8.00 2.00 1.00' ]" \
 	"[ \"\$(row 2026-W02)\" = '3 8.00 -1.00 3.00' ]"
 acct "$dir"
 ok "by user, the owner of the file" [ "$(row "$(id -un)")" = "5 16.00 1.00 4.00" ]

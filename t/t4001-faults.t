@@ -41,11 +41,11 @@ has_both() {
 } >/dev/null 2>&1
 ok "a rank that leaves early leaves its CPU to the other" wait_until has_both
 ended
-ok "which ends well" all_of "exits 0" "says ^sum" nothing_left
+ok "a rank whose CPU another one had ends well" all_of "exits 0" "says ^sum" nothing_left
 
 in_step
 kill -KILL "$(pids_of malleabled)"
-ok "the controller killed" wait_until no_controller
+ok "the controller killed: ranks go on" wait_until no_controller
 ended
 ok "the program runs on and ends well, and one line is printed" \
 	all_of "exits 0" "says elapsed" "said_once 'the controller of step [0-9.]* ended early'"
@@ -57,7 +57,7 @@ ended
 ok "the controller stopped: it goes on at the step's end and reports" \
 	all_of "exits 0" "says elapsed" "complains 'balance:   MPI = load balance'" \
 	"silent_about 'was killed'"
-ok "and it is gone" nothing_left
+ok "a stopped controller is gone behind the step" nothing_left
 
 # A process that is held cannot end: what waits for it waits as long as users wait.
 users_deadlines
@@ -81,7 +81,7 @@ kill -STOP "$(pids_of malleabled)"
 kill -KILL "$(stepd_of "$(job_of orphan)")"
 ok "slurmstepd killed: the controller leaves by itself, also if it was stopped" \
 	wait_until no_controller
-ok "and ends no rank" [ "$(pids_of load | wc -l)" = 2 ]
+ok "a killed slurmstepd ends no rank" [ "$(pids_of load | wc -l)" = 2 ]
 kill "$step"
 pids_of load | xargs kill -KILL
 scancel --signal=KILL "$(job_of orphan)"

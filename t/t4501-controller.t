@@ -49,10 +49,10 @@ if full; then
 	victim=$!
 	under steal "$victim"
 	ok "another process named as the controller: root does not kill it" kill -0 "$victim"
-	ok "and the steps run" test "$hung" = 0
+	ok "the steps run where another process is named as controller" test "$hung" = 0
 	counted steal "$victim" >/dev/null
 	ok "no descriptor of a controller can be opened" all_of met "! succeeded"
-	ok "that process lives" kill -0 "$victim"
+	ok "a process that was named as controller lives" kill -0 "$victim"
 	kill "$victim"
 	counted trace >/dev/null
 	ok "no controller can be traced, and its memory is closed" all_of met "! succeeded"
@@ -64,7 +64,7 @@ if full; then
 	ok "controllers stopped as they start: each step ends" test "$hung" = 0
 	ok "in 2 s and what srun takes" test "$took" -le $((alone * 2 + rounds * 2))
 	ok "no job is left" wait_until no_jobs
-	ok "nor anything else" nothing_left
+	ok "nothing is left of that" nothing_left
 	ok "the node serves others" all_of "node_idle" \
 		"run ${other[*]} timeout 60 srun -D / -n1 true" "exits 0"
 fi

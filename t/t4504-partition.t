@@ -27,7 +27,7 @@ run "${games[@]}" env SLURM_JOB_PARTITION=shared srun -D / -p main --balance=aut
 ok "who says in the environment of srun to be elsewhere" says '^<none>$'
 run "${games[@]}" salloc -D / -Q -n1 sh \
 	-c "SLURM_JOB_PARTITION=shared srun -Q --balance=auto -n1 sh -c '$balanced'"
-ok "or of a step" says '^<none>$'
+ok "who says in a step's environment to be elsewhere" says '^<none>$'
 run "${games[@]}" srun -D / -p shared --balance=auto -n1 sh -c "$balanced"
 ok "has not what another partition has" says '^<[0-9]+>$'
 run "${games[@]}" env SLURM_JOB_PARTITION=main srun -D / -p main,shared --balance=auto -n1 sh \

@@ -158,7 +158,7 @@ run_beside "$malleable" status --here --json
 ok "root's status is not harmed, and takes none of them for a controller" \
 	all_of "! grep -q '1\.0' $work/beside" "[ '$status' -le 1 ]"
 run_beside "$malleable" set 1.0 --policy=lewi
-ok "nor is its set" fails
+ok "root's malleable set is not harmed" fails
 run_beside "${other[@]}" srun -Q -D / -n1 --balance true
 ok "other users' steps run beside it" exits 0
 ended

@@ -22,7 +22,7 @@ on_terminal='sh -c "tty >/dev/null && echo on a terminal; exit 6"'
 in_terminal "srun -n1 --pty $on_terminal"
 cp "$work/out" "$work/without" && plain_status=$status
 in_terminal "srun -n1 --pty --balance --balance-report=off $on_terminal"
-ok "--pty" all_of "[ $plain_status = 6 ]" "exits 6" "says 'on a terminal'" \
+ok "--pty works" all_of "[ $plain_status = 6 ]" "exits 6" "says 'on a terminal'" \
 	"grep -q 'on a terminal' $work/without"
 ok "nothing is left by it" unharmed
 in_terminal "salloc -Q -n2 --balance sh -c 'echo outer; exit 3'"

@@ -77,7 +77,8 @@ rm -f "$work/stop"
 job "${many[@]}" --wrap "$until_told & $until_told &
 	until [ \$(cat $work/many/t* 2>/dev/null | grep -c window) -gt 1 ] && ls $work/many/t.*; do
 		sleep 0.1; done; touch $work/stop; wait"
-ok "and at the same time" all_of "exits 0" "[ \$(find $work/many -name 't*' | wc -l) = 2 ]" \
+ok "steps at the same time have files of their own" \
+	all_of "exits 0" "[ \$(find $work/many -name 't*' | wc -l) = 2 ]" \
 	"[ \$(find $work/many -name 'r*' | wc -l) = 2 ]" \
 	"[ \$(cat $work/many/r* | jq -r .step | sort -u | wc -l) = 2 ]"
 step --balance --balance-report="$work/again.json"
@@ -97,11 +98,11 @@ run_was() {
 run_is mode=755,size=4k,nr_inodes=2
 dd if=/dev/zero of=/run/malleable/full 2>/dev/null
 pooled
-ok "/run is full" well
+ok "a full /run ends no program" well
 run_was
 run_is ro
 pooled
-ok "/run is read-only" well
+ok "a read-only /run ends no program" well
 run_was
 ok "nothing is left then" unharmed
 
@@ -127,7 +128,8 @@ ok "a step that cannot enter its pool keeps to its own CPUs, and the others to t
 	"says '^has [0-9]*$'" "says '^again$'"
 ok "nothing is left by these" unharmed
 
-ok "few descriptors" same 3 srun -n1 @ sh -c 'ulimit -n 4; ulimit -n; exit 3'
+ok "a program with four descriptors ends as without us" \
+	same 3 srun -n1 @ sh -c 'ulimit -n 4; ulimit -n; exit 3'
 # The soft limit alone: we may not be allowed to raise the hard one again.
 few() {
 	local slurmd

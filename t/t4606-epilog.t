@@ -41,7 +41,7 @@ scancel "$job"
 no_files_of() { ! files_of "$job"; }
 no_controller() { ! has_controller "$job"; }
 ok "at the job's end its controller is gone" wait_until no_controller
-ok "its files too" wait_until no_files_of
+ok "the files of such a step are gone, too" wait_until no_files_of
 ok "another job's controller and files are there" \
 	all_of "files_of $another" "has_controller $another"
 echo "$ranks" | xargs -r kill -KILL 2>/dev/null
@@ -123,7 +123,7 @@ else
 	skip "what is no SLUID" "no cgroup v2"
 fi
 run "$epilog" --help
-ok "--help" all_of "exits 0" "says Usage"
+ok "slurm-epilog helps" all_of "exits 0" "says Usage"
 run env SLURM_JOB_ID=4711 "$epilog"
 ok "where there is nothing it succeeds and says nothing" \
 	all_of "exits 0" "[ ! -s $work/out ]" "[ ! -s $work/err ]"

@@ -58,10 +58,10 @@ end slurmd -TERM
 restart slurmd
 files() { ls -d /run/malleable/[0-9]*/0 >/dev/null 2>&1; }
 again() { [ "$(grep -c 'slurmd started' "$BALANCE_CLUSTER/slurmd.log")" -ge 2 ]; }
-ok "slurmd is restarted" wait_until again
+ok "a restart of slurmd succeeds" wait_until again
 ok "the running step's files and controller stay" all_of files "living malleabled"
 ended
-ok "and it ends well" all_of "exits 0" "says ^elapsed" unharmed
+ok "a step ends well behind a restart of slurmd" all_of "exits 0" "says ^elapsed" unharmed
 
 # A node that lost its power: files of root, and no process of them.
 mkdir -p /run/malleable/3 /run/malleable/sockets

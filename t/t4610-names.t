@@ -69,5 +69,5 @@ for odd in "absent$escape" fifo; do
 	ok "inspect: no program: ${odd%%$'\e'*}" all_of "exits 1" "harmless_lines 1"
 done
 run "$malleable" "$escape"
-ok "a command" all_of "exits 2" "harmless_lines 1"
+ok "a command's name is printable" all_of "exits 2" "harmless_lines 1"
 done_testing
