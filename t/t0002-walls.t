@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 37
+plan 39
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -22,7 +22,7 @@ ok "<slurm/spank.h> is included by spank/plugin.h alone, slurm's own by version.
 ok "lines from spank/ are cleaned: slurm_error and slurm_info are called by messages.c alone" none \
 	unclean
 ok "omp-tools.h is included by rank/ompt.c and the tests' tools alone" none outside 'omp-tools\.h' \
-	'^(libmalleable/rank/ompt|t/bench/emptytool|t/unit/rank_node|t/programs/record)\.c$'
+	'^(libmalleable/rank/ompt|t/bench/emptytool|t/unit/rank_turns|t/programs/record)\.c$'
 ok "mpi.h is included by rank/mpi/, examples and tests alone" none outside 'mpi\.h' \
 	'^(libmalleable/rank/mpi|contrib/examples|t)/'
 ok "pmix.h is included by rank/pmix/pmix.c and its test alone" none outside 'pmix\.h' \
@@ -122,6 +122,15 @@ EOF
 ok "and two files of one name" planted <<'EOF'
 one name for two files: libmalleable/controller/step.h spank/step.h|spank/step.h|int x;
 EOF
+# shared: names that two fixtures of unit tests declare.
+shared() {
+	sed -nE 's/^[a-z].*[ *]([a-z_]+)\(.*/\1/p; s/^#define ([A-Z_]+).*/\1/p;
+		s/^struct ([a-z_]+) \{/\1/p' "$1"/t/unit/*.h | sort | uniq -d
+}
+ok "no two fixtures share a name" none shared .
+mkdir -p "$work/fixtures/t" && cp -r t/unit "$work/fixtures/t"
+echo 'void node_close(struct node_controller *);' >"$work/fixtures/t/unit/new.h"
+ok "which finds a name that is taken" [ "$(shared "$work/fixtures")" = node_close ]
 # A file that no Makefile names is not built and not in the tarball; a policy that is not in the
 # table is not known.
 unlisted() {

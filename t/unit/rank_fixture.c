@@ -238,7 +238,7 @@ static void fill_rank(unsigned int rank, unsigned int each)
 			MAL_NO_CPU;
 }
 
-void open_node(unsigned int ranks, unsigned int each, unsigned int threads)
+void open_ranks(unsigned int ranks, unsigned int each, unsigned int threads)
 {
 	unsigned int cpus = ranks * each;
 
@@ -279,7 +279,7 @@ void open_node(unsigned int ranks, unsigned int each, unsigned int threads)
 	mal.team.size = mal.team.base = each;
 }
 
-void close_node(void)
+void close_ranks(void)
 {
 	free(mal.segment.header);
 	free(mal.segment.cpus);

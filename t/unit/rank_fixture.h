@@ -55,8 +55,8 @@ extern void (*give_way)(void);
  * RANKS ranks that run, rank R with EACH CPUs from R * EACH on and room for THREADS threads. We
  * are rank 0, and know of our CPUs; its thread 0 calls.
  */
-void open_node(unsigned int ranks, unsigned int each, unsigned int threads);
-void close_node(void);
+void open_ranks(unsigned int ranks, unsigned int each, unsigned int threads);
+void close_ranks(void);
 
 void *memory_for(size_t size);
 void turn_clock(uint64_t ns);

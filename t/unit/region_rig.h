@@ -98,7 +98,7 @@ static inline int open_all(void **state)
 {
 	(void)state;
 	borrows = 0;
-	open_node(RANKS, CPUS / RANKS, THREADS);
+	open_ranks(RANKS, CPUS / RANKS, THREADS);
 	mal.sizing.threads = THREADS;
 	mal_region_table_clear();
 	free_one = passing_one = said = NULL;
@@ -109,7 +109,7 @@ static inline int open_all(void **state)
 static inline int close_all(void **state)
 {
 	(void)state;
-	close_node();
+	close_ranks();
 	return 0;
 }
 

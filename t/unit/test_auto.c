@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_auto.c: what the policy auto moves, follows, learns and takes back. */
-#include "t/unit/node.h"
+#include "t/unit/policy_view.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@
  */
 static void auto_moves_to_the_heavy_rank(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_auto);
 
 	(void)state;
-	make_node(&node, 8, 6, 3);
+	make_view(&node, 8, 6, 3);
 	for (unsigned int i = 0; i < 8; i++)
 		node.samples[i].work_s = i == 0 ? 6 : 2;
 	/* At once: it begins with moves alone. */
@@ -40,10 +40,10 @@ static void auto_lends_at_once_where_nothing_can_move(void **state)
 {
 	(void)state;
 	for (unsigned int cpus = 1; cpus <= 2; cpus++) {
-		static struct node node;
+		static struct policy_view node;
 		void *policy = create(&mal_policy_auto);
 
-		make_node(&node, 4, cpus, 4 * cpus);
+		make_view(&node, 4, cpus, 4 * cpus);
 		node.view.samples = NULL;
 		decide(&node, &mal_policy_auto, policy);
 		assert_int_equal(node.plan.lend, cpus == 1);
@@ -52,7 +52,7 @@ static void auto_lends_at_once_where_nothing_can_move(void **state)
 }
 
 /* RANK worked so long in four phases, on its one CPU, and waited for the rest. */
-static void set_sample(struct node *node, unsigned int rank, double elapsed_s, double work_s)
+static void set_sample(struct policy_view *node, unsigned int rank, double elapsed_s, double work_s)
 {
 	node->samples[rank] = (struct mal_sample){.running = true,
 						  .elapsed_s = elapsed_s,
@@ -70,10 +70,10 @@ static void auto_lends_for_what_the_first_window_leaves(void **state)
 	(void)state;
 	/* In the last one ranks hardly work: their first window tells nothing. */
 	for (unsigned int light = 0; light <= 2; light++) {
-		static struct node node;
+		static struct policy_view node;
 		void *policy = create(&mal_policy_auto);
 
-		make_node(&node, 2, 1, 2);
+		make_view(&node, 2, 1, 2);
 		for (unsigned int rank = 0; rank < 2; rank++) {
 			double work = light == 2 ? 0.001 : rank && light ? 0.2 : 0.396;
 
@@ -90,11 +90,11 @@ static void auto_lends_for_what_the_first_window_leaves(void **state)
 /* A program may be even while it starts. */
 static void auto_lends_once_a_window_leaves_much(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_auto);
 
 	(void)state;
-	make_node(&node, 2, 1, 2);
+	make_view(&node, 2, 1, 2);
 	for (unsigned int window = 0; window < 2; window++) {
 		for (unsigned int rank = 0; rank < 2; rank++) {
 			double work = rank && window ? 0.2 : 0.396;
@@ -110,11 +110,11 @@ static void auto_lends_once_a_window_leaves_much(void **state)
 /* A rank leaves while the others are balanced by lending: that goes on. */
 static void auto_lends_on_where_ranks_leave(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_auto);
 
 	(void)state;
-	make_node(&node, 3, 1, 3);
+	make_view(&node, 3, 1, 3);
 	for (unsigned int window = 0; window < 3; window++) {
 		bool begins = window == 0;
 
@@ -135,13 +135,13 @@ static void auto_moves_where_fewer_ranks_come(void **state)
 {
 	const double no_lending[] = {3, 0.5, 0, 1, 1};
 	void *policy = mal_policy_auto.create(no_lending);
-	static struct node node;
+	static struct policy_view node;
 
 	(void)state;
-	make_node(&node, 8, 1, 8);
+	make_view(&node, 8, 1, 8);
 	node.view.samples = NULL;
 	decide(&node, &mal_policy_auto, policy);
-	make_node(&node, 2, 4, 8);
+	make_view(&node, 2, 4, 8);
 	node.samples[0].work_s = 4;
 	node.samples[1].work_s = 1;
 	decide(&node, &mal_policy_auto, policy);
@@ -151,11 +151,11 @@ static void auto_moves_where_fewer_ranks_come(void **state)
 
 static void auto_leaves_balance_alone(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_auto);
 
 	(void)state;
-	make_node(&node, 8, 6, 3);
+	make_view(&node, 8, 6, 3);
 	for (unsigned int window = 0; window < 20; window++) {
 		for (unsigned int i = 0; i < 8; i++)
 			node.samples[i].work_s = 5.9 + 0.02 * ((i * 7 + window * 3) % 10);
@@ -169,11 +169,11 @@ static void auto_leaves_balance_alone(void **state)
 /* A small gain that lasts is taken, one that shows up once is not. */
 static void auto_waits_for_small_gains(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_auto);
 
 	(void)state;
-	make_node(&node, 2, 16, 4);
+	make_view(&node, 2, 16, 4);
 	node.samples[0].work_s = 16.5;
 	node.samples[1].work_s = 15.0;
 	decide(&node, &mal_policy_auto, policy);
@@ -192,11 +192,11 @@ typedef void fill_samples(const struct mal_plan *plan, unsigned int window, unsi
 static unsigned int count_looks(fill_samples *fill, unsigned int variant, unsigned int cpus,
 				unsigned int windows)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_auto);
 	unsigned int looks = 0;
 
-	make_node(&node, 2, cpus, 2 * cpus);
+	make_view(&node, 2, cpus, 2 * cpus);
 	node.plan.lend = true;
 	for (unsigned int window = 0; window < windows; window++) {
 		looks += !node.plan.lend;
@@ -318,12 +318,12 @@ static void auto_counts_in_windows_of_one_length(void **state)
  */
 static double mean_cost(double (*part)(unsigned int window), unsigned int windows, unsigned int lag)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_auto);
 	unsigned int owner[64][8], cpus[2];
 	double sum = 0;
 
-	make_node(&node, 2, 4, 8);
+	make_view(&node, 2, 4, 8);
 	for (unsigned int i = 0; i < 64; i++)
 		memcpy(owner[i], node.owner, sizeof(owner[i]));
 	for (unsigned int window = 0; window < windows; window++) {
@@ -409,11 +409,11 @@ static void auto_follows_what_can_be_followed(void **state)
 /* More CPUs do not shorten serial time, and a rank that cannot use them gets none. */
 static void auto_knows_limits(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_auto);
 
 	(void)state;
-	make_node(&node, 2, 4, 4);
+	make_view(&node, 2, 4, 4);
 	node.samples[0].serial_s = 1;
 	node.samples[1].work_s = 4;
 	decide(&node, &mal_policy_auto, policy);
@@ -447,11 +447,11 @@ static double true_time(const struct truth *truth, unsigned int cpus)
 static unsigned int live(const struct truth *truths, unsigned int ranks, unsigned int cpus,
 			 unsigned int windows, double *last)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_auto);
 	unsigned int now[MAX], moves = 0;
 
-	make_node(&node, ranks, cpus, 8);
+	make_view(&node, ranks, cpus, 8);
 	for (unsigned int rank = 0; rank < ranks; rank++)
 		now[rank] = cpus;
 	*last = 0;
@@ -536,13 +536,13 @@ static void auto_learns_how_work_scales(void **state)
  */
 static void auto_sees_lending_in_long_regions(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_auto);
 	bool lent[2] = {false, false};
 	unsigned int with = 0;
 
 	(void)state;
-	make_node(&node, 4, 2, 8);
+	make_view(&node, 4, 2, 8);
 	for (unsigned int window = 0; window < 60; window++) {
 		double longest = lent[0] ? 0.3 : 0.4;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_decision.c: asking a policy, and the check of the plan that it makes. */
-#include "t/unit/node.h"
+#include "t/unit/policy_view.h"
 
 #include "policies/interface/builtin.h"
 #include "policies/interface/limits.h"
@@ -8,10 +8,10 @@
 
 static void flawed_plans_are_found(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 
 	(void)state;
-	make_node(&node, 2, 2, 2);
+	make_view(&node, 2, 2, 2);
 	node.plan.move = node.plan.bind = true;
 	node.count[0] = node.count[1] = 2;
 	memcpy(node.new_owner, (unsigned int[]){0, 0, 1, 1}, 4 * sizeof(unsigned int));
@@ -48,10 +48,10 @@ static void each_flaw_has_its_line(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		static struct node node;
+		static struct policy_view node;
 		const char *flaw;
 
-		make_node(&node, 3, 2, 2);
+		make_view(&node, 3, 2, 2);
 		node.samples[0].max = 2;
 		node.samples[2] = (struct mal_sample){.running = false};
 		node.owner[5] = 3;
@@ -70,11 +70,11 @@ static void each_flaw_has_its_line(void **state)
 
 static void more_ranks_than_any_step_are_refused(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	const char *rejection = "";
 
 	(void)state;
-	make_node(&node, 2, 2, 2);
+	make_view(&node, 2, 2, 2);
 	node.plan.move = node.plan.bind = true;
 	node.view.rank_count = MAL_MAX_RANKS + 1;
 	assert_non_null(strstr(mal_plan_check(&node.view, &node.plan), "more ranks than any step"));
@@ -107,7 +107,7 @@ static int obey(void *state, const struct mal_view *view, struct mal_plan *plan)
 	return told.result;
 }
 
-static enum mal_decision ask(struct node *node, const char **rejection)
+static enum mal_decision ask(struct policy_view *node, const char **rejection)
 {
 	static const struct mal_policy policy = {
 		.abi = MAL_POLICY_ABI, .name = "x", .decide = obey};
@@ -117,11 +117,11 @@ static enum mal_decision ask(struct node *node, const char **rejection)
 
 static void a_policy_may_have_no_opinion(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	const char *rejection = "";
 
 	(void)state;
-	make_node(&node, 2, 2, 2);
+	make_view(&node, 2, 2, 2);
 	told.result = -1;
 	assert_int_equal(ask(&node, &rejection), MAL_DECISION_NONE);
 	assert_null(rejection);
@@ -130,11 +130,11 @@ static void a_policy_may_have_no_opinion(void **state)
 
 static void who_runs_a_broken_policy_says_why(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	const char *rejection;
 
 	(void)state;
-	make_node(&node, 2, 2, 2);
+	make_view(&node, 2, 2, 2);
 	told.broken = "it crashed";
 	assert_int_equal(ask(&node, &rejection), MAL_DECISION_REJECTED);
 	assert_string_equal(rejection, "it crashed");
@@ -144,12 +144,12 @@ static void who_runs_a_broken_policy_says_why(void **state)
 /* A policy starts from the present numbers, and from a plan that uses all CPUs. */
 static void a_plan_starts_from_what_is(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	unsigned int use[2] = {7, 7};
 	const char *rejection;
 
 	(void)state;
-	make_node(&node, 2, 2, 2);
+	make_view(&node, 2, 2, 2);
 	node.plan.use = use;
 	node.count[0] = 9;
 	told.move = true;
@@ -190,11 +190,11 @@ static void impossible_counts_are_not_mapped(void **state)
 {
 	const struct mal_policy policy = {
 		.abi = MAL_POLICY_ABI, .name = "x", .decide = too_many, .map = note_map};
-	struct node node;
+	struct policy_view node;
 	const char *rejection;
 
 	(void)state;
-	make_node(&node, 2, 2, 2);
+	make_view(&node, 2, 2, 2);
 	assert_int_equal(mal_decide(&policy, NULL, &node.view, &node.plan, &rejection),
 			 MAL_DECISION_REJECTED);
 	assert_non_null(strstr(rejection, "counts"));

@@ -3,7 +3,7 @@
  * test_memory.c: policies where memory runs out, at each allocation in turn: no crash, no unfit
  * plan, nothing lost.
  */
-#include "t/unit/node.h"
+#include "t/unit/policy_view.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
@@ -112,9 +112,9 @@ static void live_with(const void *argument)
 	const char *rejection;
 
 	for (size_t window = 0; state && window < sizeof(ranks) / sizeof(ranks[0]); window++) {
-		static struct node node;
+		static struct policy_view node;
 
-		make_node(&node, ranks[window], 4, 4);
+		make_view(&node, ranks[window], 4, 4);
 		for (unsigned int rank = 0; rank < ranks[window]; rank++)
 			node.samples[rank].work_s = rank == window % 2 ? 12 : 2;
 		/* A plan that could not be mapped is found to be unfit. */
@@ -151,10 +151,10 @@ static void nothing_is_destroyed(void **state)
 /* Either nothing moves, or the numbers are those that were wanted. */
 static void map(const void *argument)
 {
-	static struct node node;
+	static struct policy_view node;
 
 	(void)argument;
-	make_node(&node, 4, 4, 4);
+	make_view(&node, 4, 4, 4);
 	node.plan.move = node.plan.bind = true;
 	memcpy(node.count, (unsigned int[]){6, 2, 3, 5}, 4 * sizeof(unsigned int));
 	mal_map(&node.view, &node.plan);
@@ -172,12 +172,12 @@ static void mapping_survives(void **state)
 
 static void simulate(const void *argument)
 {
-	static struct node node;
+	static struct policy_view node;
 	const double values[] = {3, 0.5, 1, 1, 1};
 	struct mal_simulation *simulation;
 
 	(void)argument;
-	make_node(&node, 2, 4, 4);
+	make_view(&node, 2, 4, 4);
 	simulation = mal_simulation_create(&mal_policy_auto, values, &node.topology, 2, node.owner);
 	assert_int_equal(simulation == NULL, failed);
 	mal_simulation_destroy(simulation);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_orders.c: orders from outside, alone and above policies. */
-#include "t/unit/node.h"
+#include "t/unit/policy_view.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "policies/interface/plan_check.h"
 #include "policies/interface/registry.h"
 
-static void open_orders(struct mal_orders *orders, const struct node *node)
+static void open_orders(struct mal_orders *orders, const struct policy_view *node)
 {
 	mal_orders_open(orders, node->view.rank_count, node->topology.cpu_count);
 	assert_false(mal_orders_any(orders));
@@ -28,7 +28,7 @@ static int set_range(struct mal_orders *orders, unsigned int rank, unsigned int 
 }
 
 /* Carry orders out as the controller does: without POLICY, or above it. */
-static enum mal_decision obey(struct node *node, const struct mal_orders *orders,
+static enum mal_decision obey(struct policy_view *node, const struct mal_orders *orders,
 			      const struct mal_policy *policy, void *state)
 {
 	const char *rejection;
@@ -44,11 +44,11 @@ static enum mal_decision obey(struct node *node, const struct mal_orders *orders
 
 static void exact_cpus_are_given(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 
 	(void)state;
-	make_node(&node, 4, 4, 4);
+	make_view(&node, 4, 4, 4);
 	open_orders(&orders, &node);
 	assert_int_equal(set_range(&orders, 1, 0, 1), 0);
 	assert_int_equal(mal_orders_check(&orders, &node.view, NULL), 0);
@@ -67,11 +67,11 @@ static void exact_cpus_are_given(void **state)
 /* All CPUs of rank 0 are taken away: it gets one of another rank. */
 static void nobody_is_left_without(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 
 	(void)state;
-	make_node(&node, 3, 2, 2);
+	make_view(&node, 3, 2, 2);
 	open_orders(&orders, &node);
 	assert_int_equal(set_range(&orders, 2, 0, 3), 0);
 	assert_int_equal(mal_orders_check(&orders, &node.view, NULL), 0);
@@ -83,11 +83,11 @@ static void nobody_is_left_without(void **state)
 
 static void bounds_hold(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 
 	(void)state;
-	make_node(&node, 4, 4, 4);
+	make_view(&node, 4, 4, 4);
 	open_orders(&orders, &node);
 	assert_int_equal(mal_orders_set_bounds(&orders, 0, 7, 0, NULL), 0);
 	assert_int_equal(mal_orders_set_bounds(&orders, 3, 0, 2, NULL), 0);
@@ -109,11 +109,11 @@ static void every_rank_keeps_the_floor(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		static struct node node;
+		static struct policy_view node;
 		struct mal_orders orders;
 		void *policy = create(&mal_policy_sabo);
 
-		make_node(&node, 4, 4, 4);
+		make_view(&node, 4, 4, 4);
 		node.samples[0].work_s = 100;
 		open_orders(&orders, &node);
 		orders.floor = floors[i];
@@ -128,12 +128,12 @@ static void every_rank_keeps_the_floor(void **state)
 
 static void what_cannot_be_is_refused(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 	struct mal_error err;
 
 	(void)state;
-	make_node(&node, 2, 2, 2);
+	make_view(&node, 2, 2, 2);
 	open_orders(&orders, &node);
 	assert_int_equal(mal_orders_set_bounds(&orders, 0, 3, 2, &err), -1);
 	assert_int_equal(mal_orders_set_bounds(&orders, 0, 4, 0, &err), 0);
@@ -152,12 +152,12 @@ static void what_cannot_be_is_refused(void **state)
 /* Orders become impossible as ranks end: the policy decides alone. */
 static void impossible_orders_leave_it_to_the_policy(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 	void *policy = create(&mal_policy_auto);
 
 	(void)state;
-	make_node(&node, 2, 4, 4);
+	make_view(&node, 2, 4, 4);
 	node.samples[0].work_s = node.samples[1].work_s = 4;
 	open_orders(&orders, &node);
 	assert_int_equal(set_range(&orders, 0, 0, 1), 0);
@@ -170,12 +170,12 @@ static void impossible_orders_leave_it_to_the_policy(void **state)
 /* A step starts under orders: there are no samples yet, and no rank to count. */
 static void a_step_starts_under_orders(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 	void *policy = create(&mal_policy_auto);
 
 	(void)state;
-	make_node(&node, 2, 1, 2);
+	make_view(&node, 2, 1, 2);
 	node.view.samples = NULL;
 	open_orders(&orders, &node);
 	orders.floor = 2;
@@ -188,12 +188,12 @@ static void a_step_starts_under_orders(void **state)
 /* Without an order and a policy nothing is decided, and nothing of an earlier decision is said. */
 static void nothing_to_decide(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 	const char *rejection = "that of before";
 
 	(void)state;
-	make_node(&node, 2, 2, 2);
+	make_view(&node, 2, 2, 2);
 	open_orders(&orders, &node);
 	node.plan = (struct mal_plan){.count = node.count, .owner = node.new_owner};
 	assert_int_equal(mal_decide_under(&orders, NULL, NULL, &node.view, &node.plan, &rejection),
@@ -204,11 +204,11 @@ static void nothing_to_decide(void **state)
 /* What orders leave over must be of use to somebody, and somebody must be there for it. */
 static void what_is_left_over(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 
 	(void)state;
-	make_node(&node, 2, 2, 2);
+	make_view(&node, 2, 2, 2);
 	open_orders(&orders, &node);
 	node.samples[1].max = 2;
 	assert_int_equal(set_range(&orders, 0, 0, 0), 0);
@@ -223,11 +223,11 @@ static void what_is_left_over(void **state)
 /* A rank may be allowed fewer than the floor. */
 static void a_maximum_goes_below_the_floor(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 
 	(void)state;
-	make_node(&node, 2, 4, 4);
+	make_view(&node, 2, 4, 4);
 	open_orders(&orders, &node);
 	orders.floor = 3;
 	assert_int_equal(mal_orders_set_bounds(&orders, 0, 0, 1, NULL), 0);
@@ -243,12 +243,12 @@ static void a_maximum_goes_below_the_floor(void **state)
 static void a_neighbour_gives_one(void **state)
 {
 	for (unsigned int cpus = 2; cpus-- > 0;) {
-		static struct node node;
+		static struct policy_view node;
 		struct mal_orders orders;
 		bool chosen[6] = {false};
 
 		(void)state;
-		make_node(&node, 3, 1 + cpus, 1);
+		make_view(&node, 3, 1 + cpus, 1);
 		open_orders(&orders, &node);
 		for (unsigned int cpu = 0; cpu < 3 + 3 * cpus; cpu++)
 			chosen[cpu] = node.owner[cpu] != 1;
@@ -266,11 +266,11 @@ static void a_neighbour_gives_one(void **state)
 /* Bounds that nobody can keep any more, since a rank has ended, are passed over. */
 static void bounds_that_cannot_be_kept(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 
 	(void)state;
-	make_node(&node, 2, 4, 4);
+	make_view(&node, 2, 4, 4);
 	open_orders(&orders, &node);
 	assert_int_equal(mal_orders_set_bounds(&orders, 0, 0, 2, NULL), 0);
 	node.samples[1] = (struct mal_sample){.running = false};
@@ -290,11 +290,11 @@ static int break_down(void *state, const struct mal_view *view, struct mal_plan 
 static void what_is_not_decided_is_not_ordered(void **state)
 {
 	const struct mal_policy broken = {.abi = MAL_POLICY_ABI, .name = "x", .decide = break_down};
-	static struct node node;
+	static struct policy_view node;
 	struct mal_orders orders;
 
 	(void)state;
-	make_node(&node, 2, 4, 4);
+	make_view(&node, 2, 4, 4);
 	open_orders(&orders, &node);
 	assert_int_equal(mal_orders_set_bounds(&orders, 0, 0, 2, NULL), 0);
 	assert_int_equal(obey(&node, &orders, &broken, NULL), MAL_DECISION_REJECTED);
@@ -302,7 +302,7 @@ static void what_is_not_decided_is_not_ordered(void **state)
 	assert_int_equal(obey(&node, &orders, &broken, NULL), MAL_DECISION_NONE);
 }
 
-static bool is_kept(const struct mal_orders *orders, const struct node *node)
+static bool is_kept(const struct mal_orders *orders, const struct policy_view *node)
 {
 	for (unsigned int rank = 0; rank < node->view.rank_count; rank++) {
 		const struct mal_order *order = &orders->ranks[rank];
@@ -340,7 +340,7 @@ static void give_random_order(struct mal_orders *orders, unsigned int rank, unsi
 /* For any policy and orders: plans are valid, and orders that can be carried out are. */
 static void orders_stand_above_every_policy(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	const struct mal_policy *policy;
 	unsigned int asked = 0;
 
@@ -352,7 +352,7 @@ static void orders_stand_above_every_policy(void **state)
 
 		if (!policy->decide)
 			continue;
-		make_node(&node, 6, 4, 4);
+		make_view(&node, 6, 4, 4);
 		open_orders(&orders, &node);
 		for (int round = 0; round < 500; round++) {
 			give_random_order(&orders, (unsigned int)rand() % 6, 24);

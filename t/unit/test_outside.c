@@ -31,7 +31,7 @@ static struct mal_snapshot sample(void)
 static int set_up(void **state)
 {
 	(void)state;
-	open_node(1, 2, 2);
+	open_ranks(1, 2, 2);
 	put_thread(0, 0, 0);
 	mal.primary.tid = mal_self.tid;
 	mal_self.primary = true;
@@ -44,7 +44,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	close_node();
+	close_ranks();
 	return 0;
 }
 

@@ -11,7 +11,7 @@ static struct mal_header *header;
 static int set_up(void **state)
 {
 	(void)state;
-	open_node(2, 1, 1);
+	open_ranks(2, 1, 1);
 	memset(&mal.phase, 0, sizeof(mal.phase));
 	header = mal.segment.header;
 	header->rules = MAL_RULE_READY;
@@ -21,7 +21,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	close_node();
+	close_ranks();
 	return 0;
 }
 

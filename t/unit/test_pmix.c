@@ -214,7 +214,7 @@ static void poll(void)
 static int set_up(void **state)
 {
 	(void)state;
-	open_node(2, 2, 2);
+	open_ranks(2, 2, 2);
 	setenv("PMIX_NAMESPACE", "job", 1);
 	setenv(MAL_ENV_NODES, "2", 1);
 	setenv(MAL_ENV_SOCKET, "/socket", 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_policies.c: mapping, and the policies sabo and explore. */
-#include "t/unit/node.h"
+#include "t/unit/policy_view.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 /* CPUs come from the nearest place, and each rank keeps what it had. */
 static void mapping_stays_near(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 
 	(void)state;
-	make_node(&node, 4, 4, 8);
+	make_view(&node, 4, 4, 8);
 	node.plan.move = node.plan.bind = true;
 	memcpy(node.count, (unsigned int[]){6, 2, 4, 4}, 4 * sizeof(unsigned int));
 	mal_map(&node.view, &node.plan);
@@ -32,10 +32,10 @@ static void mapping_stays_near(void **state)
  */
 static void mapping_moves_in_chains(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 
 	(void)state;
-	make_node(&node, 3, 8, 4);
+	make_view(&node, 3, 8, 4);
 	node.plan.move = node.plan.bind = true;
 	memcpy(node.count, (unsigned int[]){10, 8, 6}, 3 * sizeof(unsigned int));
 	mal_map(&node.view, &node.plan);
@@ -48,11 +48,11 @@ static void mapping_moves_in_chains(void **state)
 /* Two ranks that each have a CPU on the other's package exchange these with the next plan. */
 static void mapping_brings_ranks_together(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	unsigned int away = 0;
 
 	(void)state;
-	make_node(&node, 2, 8, 4);
+	make_view(&node, 2, 8, 4);
 	node.owner[0] = 1;
 	node.owner[15] = 0;
 	node.plan.move = node.plan.bind = true;
@@ -70,10 +70,10 @@ static void mapping_keeps_cores_whole(void **state)
 {
 	static const unsigned int core[] = {0, 1, 2, 3, 0, 1, 2, 3},
 				  home[] = {0, 0, 1, 1, 0, 0, 1, 1};
-	static struct node node;
+	static struct policy_view node;
 
 	(void)state;
-	make_node(&node, 2, 4, 8);
+	make_view(&node, 2, 4, 8);
 	node.topology.core = core;
 	memset(node.numa, 0, sizeof(node.numa));
 	memset(node.package, 0, sizeof(node.package));
@@ -93,7 +93,7 @@ static void mapping_keeps_cores_whole(void **state)
 /*
  * The cost of OWNER as mapping.c counts it: 2 for each CPU that moves, and 1, 3, 6 by distance.
  */
-static unsigned int cost_of(const struct node *node, const unsigned int *owner)
+static unsigned int cost_of(const struct policy_view *node, const unsigned int *owner)
 {
 	unsigned int cost = 0, cpus = node->topology.cpu_count;
 
@@ -114,7 +114,7 @@ static unsigned int cost_of(const struct node *node, const unsigned int *owner)
 }
 
 /* The lowest cost of all ways to divide CPU and the following ones. */
-static unsigned int cheapest(const struct node *node, unsigned int *owner, unsigned int cpu,
+static unsigned int cheapest(const struct policy_view *node, unsigned int *owner, unsigned int cpu,
 			     unsigned int *left)
 {
 	unsigned int best = 1000000;
@@ -137,13 +137,13 @@ static unsigned int cheapest(const struct node *node, unsigned int *owner, unsig
 
 static void mapping_is_the_cheapest(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	unsigned int owner[12], left[3];
 
 	(void)state;
 	srand(7);
 	for (int round = 0; round < 20; round++) {
-		make_node(&node, 3, 4, 3);
+		make_view(&node, 3, 4, 3);
 		for (unsigned int cpu = 12; cpu-- > 1;) {
 			unsigned int other = (unsigned int)rand() % (cpu + 1),
 				     rank = node.owner[cpu];
@@ -183,16 +183,16 @@ static void sabo_searches_as_published(void **state)
 }
 
 /* Four ranks of 12 CPUs that worked for so long. */
-static void make_four(struct node *node, const double *work_s)
+static void make_four(struct policy_view *node, const double *work_s)
 {
-	make_node(node, 4, 12, 3);
+	make_view(node, 4, 12, 3);
 	for (unsigned int i = 0; i < 4; i++)
 		node->samples[i].work_s = work_s[i];
 }
 
 static void sabo_shares_out_in_proportion(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_sabo);
 
 	(void)state;
@@ -214,7 +214,7 @@ static void sabo_shares_out_in_proportion(void **state)
 /* Windows of PHASES each until sabo moves with SPEC; 0: not in the first 100. */
 static unsigned int sabo_moves_in(const char *spec, double phases)
 {
-	static struct node node;
+	static struct policy_view node;
 	struct mal_choice choice;
 	unsigned int window = 1;
 	void *policy;
@@ -253,7 +253,7 @@ static void sabo_counts_phases(void **state)
 /* A rank that is longest for its serial part keeps the others from giving CPUs to each other. */
 static void sabo_forecasts_serial_time(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_sabo);
 
 	(void)state;
@@ -268,7 +268,7 @@ static void sabo_forecasts_serial_time(void **state)
 /* A rank that has ended, and has no CPU, keeps nobody from moving. */
 static void sabo_passes_over_ended_ranks(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_sabo);
 
 	(void)state;
@@ -290,11 +290,11 @@ static void sabo_passes_over_ended_ranks(void **state)
  */
 static void sabo_refuses(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	void *policy = create(&mal_policy_sabo);
 
 	(void)state;
-	make_node(&node, 4, 3, 3);
+	make_view(&node, 4, 3, 3);
 	for (unsigned int i = 0; i < 4; i++)
 		node.samples[i].work_s = i == 0 ? 3.3 : 3.2;
 	decide(&node, &mal_policy_sabo, policy);
@@ -312,7 +312,7 @@ static void sabo_refuses(void **state)
  */
 static void random_plans_are_fit(void **state)
 {
-	static struct node node;
+	static struct policy_view node;
 	unsigned int seed = (unsigned int)(getenv("SEED") ? atoi(getenv("SEED")) : 20221005);
 
 	(void)state;
@@ -325,7 +325,7 @@ static void random_plans_are_fit(void **state)
 		const struct mal_policy *policy = i % 2 ? &mal_policy_sabo : &mal_policy_auto;
 		void *a = create(policy), *b = create(policy);
 
-		make_node(&node, ranks, cpus, 1 + (unsigned int)rand() % 4);
+		make_view(&node, ranks, cpus, 1 + (unsigned int)rand() % 4);
 		for (unsigned int r = 0; r < ranks; r++) {
 			node.samples[r].work_s = rand() % 1000 / 100.0;
 			node.samples[r].serial_s = rand() % 100 / 1000.0;
@@ -359,9 +359,9 @@ static unsigned int explore(void *state, unsigned int best, int windows, double 
 	const struct mal_policy *policy = mal_policy_find("explore");
 	unsigned int use[MAX] = {0}, used = 16;
 	double run = 0, ideal = 0;
-	struct node node;
+	struct policy_view node;
 
-	make_node(&node, 2, 16, 8);
+	make_view(&node, 2, 16, 8);
 	node.plan.use = use;
 	for (int i = 0; i < windows; i++) {
 		double phase = time_with(used, best);
@@ -405,13 +405,13 @@ static void explore_tunes_both(void **unused)
 	const struct mal_policy *policy = mal_policy_find("explore");
 	unsigned int use[MAX] = {0};
 	struct mal_choice choice;
-	struct node node;
+	struct policy_view node;
 	void *state;
 
 	(void)unused;
 	assert_int_equal(mal_choose("explore,schedule=tune", NULL, "auto", &choice, NULL), 0);
 	state = policy->create(choice.values);
-	make_node(&node, 2, 16, 8);
+	make_view(&node, 2, 16, 8);
 	node.plan.use = use;
 	for (int i = 0; i < 2000; i++) {
 		bool guided = node.plan.schedule.kind == MAL_SCHEDULE_GUIDED;

@@ -25,7 +25,7 @@
 static int set_up(void **state)
 {
 	(void)state;
-	open_node(RANKS, CPUS / RANKS, THREADS);
+	open_ranks(RANKS, CPUS / RANKS, THREADS);
 	for (unsigned int rank = 0; rank < RANKS; rank++) {
 		mal.segment.ranks[rank].pid = 1;
 		mal.segment.ranks[rank].team = THREADS;
@@ -46,7 +46,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	close_node();
+	close_ranks();
 	return 0;
 }
 
@@ -497,8 +497,8 @@ static void near_cpus_are_borrowed_first(void **state)
 static void one_on_each_core(void **state)
 {
 	(void)state;
-	close_node();
-	open_node(1, 4, 4);
+	close_ranks();
+	open_ranks(1, 4, 4);
 	for (unsigned int cpu = 0; cpu < 4; cpu++)
 		mal.segment.cpus[cpu].core = cpu / 2;
 	mal.slot->use = 2;

@@ -7,7 +7,7 @@
  * A schedule follows from its seed. SCHEDULES=n runs so many, SEED=n begins with that one; a
  * failure names the seed and the step.
  */
-#include "t/unit/rank_node.h"
+#include "t/unit/rank_turns.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@
 
 static uint64_t state;
 static unsigned int seed, step;
-static bool ending[NODE_RANKS]; /* its region is about to end */
-static bool over;		/* nothing new begins */
+static bool ending[TURNS_RANKS]; /* its region is about to end */
+static bool over;		 /* nothing new begins */
 static bool may_kill;
 
 /* xorshift64* (Vigna 2016). */
@@ -35,7 +35,7 @@ static unsigned int choose(unsigned int count)
 
 static bool is_alive(unsigned int rank)
 {
-	return !node_rank[rank].killed && !node_rank[rank].left;
+	return !turns_rank[rank].killed && !turns_rank[rank].left;
 }
 
 #define MUST(condition, ...) \
@@ -53,27 +53,27 @@ static void complain(const char *what, const char *which, unsigned int number)
 			      at.user == MAL_NOBODY ? -1 : (int)at.user,
 			      at.lent ? "lent" : "not lent");
 	}
-	for (unsigned int rank = 0; rank < NODE_RANKS; rank++)
+	for (unsigned int rank = 0; rank < TURNS_RANKS; rank++)
 		print_message("# rank %u: %s%s%s%s\n", rank, is_alive(rank) ? "runs" : "has gone",
-			      node_rank[rank].in_region ? ", in a region" : "",
-			      node_rank[rank].in_mpi ? ", in MPI" : "",
-			      node_rank[rank].known.lend.lending ? ", lends" : "");
-	for (unsigned int i = 0; i < NODE_CONTROLLER; i++)
-		if (node_thread[i].computing)
+			      turns_rank[rank].in_region ? ", in a region" : "",
+			      turns_rank[rank].in_mpi ? ", in MPI" : "",
+			      turns_rank[rank].known.lend.lending ? ", lends" : "");
+	for (unsigned int i = 0; i < TURNS_CONTROLLER; i++)
+		if (turns_thread[i].computing)
 			print_message("# thread %u of rank %u computes on %u, its place is %u\n",
-				      i % NODE_THREADS, i / NODE_THREADS, test_kernel.at[1 + i],
-				      thread_of(i / NODE_THREADS, i % NODE_THREADS)->cpu);
+				      i % TURNS_THREADS, i / TURNS_THREADS, test_kernel.at[1 + i],
+				      thread_of(i / TURNS_THREADS, i % TURNS_THREADS)->cpu);
 	fail_msg("seed %u, step %u: %s %u: %s", seed, step, which, number, what);
 }
 
 static bool has_to_look(unsigned int rank)
 {
-	return mal.segment.ranks[rank].changes != node_rank[rank].known.cpus.seen_changes;
+	return mal.segment.ranks[rank].changes != turns_rank[rank].known.cpus.seen_changes;
 }
 
 static bool owns(unsigned int rank, unsigned int cpu)
 {
-	const struct mal_rank *known = &node_rank[rank].known;
+	const struct mal_rank *known = &turns_rank[rank].known;
 
 	for (unsigned int i = 0; i < known->cpus.owned_count; i++)
 		if (known->cpus.owned[i] == cpu)
@@ -84,10 +84,10 @@ static bool owns(unsigned int rank, unsigned int cpu)
 static void check_cpu(unsigned int cpu)
 {
 	struct mal_cpu_state at = cpu_state(cpu);
-	bool parked = at.user != MAL_NOBODY && at.user != at.owner && node_rank[at.user].in_mpi;
+	bool parked = at.user != MAL_NOBODY && at.user != at.owner && turns_rank[at.user].in_mpi;
 
-	MUST(at.owner < NODE_RANKS, "CPU", cpu);
-	MUST(at.user < NODE_RANKS || at.user == MAL_NOBODY, "CPU", cpu);
+	MUST(at.owner < TURNS_RANKS, "CPU", cpu);
+	MUST(at.user < TURNS_RANKS || at.user == MAL_NOBODY, "CPU", cpu);
 	/* No CPU is lost: its owner runs, or it is free for others. */
 	MUST(is_alive(at.owner) || at.lent, "CPU", cpu);
 	MUST(at.user == MAL_NOBODY || is_alive(at.user), "CPU", cpu);
@@ -96,11 +96,11 @@ static void check_cpu(unsigned int cpu)
 	if (!is_alive(at.owner))
 		return;
 	/* Everybody comes home: who does not lend has its CPUs, or will look at its words. */
-	MUST(node_rank[at.owner].known.lend.lending || has_to_look(at.owner) ||
+	MUST(turns_rank[at.owner].known.lend.lending || has_to_look(at.owner) ||
 		     (at.user == at.owner && !at.lent),
 	     "CPU", cpu);
 	/* And who lends knows what it lent. */
-	MUST(!node_rank[at.owner].known.lend.lending || has_to_look(at.owner) ||
+	MUST(!turns_rank[at.owner].known.lend.lending || has_to_look(at.owner) ||
 		     owns(at.owner, cpu),
 	     "CPU", cpu);
 }
@@ -130,16 +130,17 @@ static void check_all(void)
 	/* What is said of all CPUs and ranks in a word is right. */
 	MUST(mal.segment.header->free_cpus == free_cpus, "free CPUs",
 	     (unsigned int)mal.segment.header->free_cpus);
-	for (unsigned int rank = 0; rank < NODE_RANKS; rank++) {
+	for (unsigned int rank = 0; rank < TURNS_RANKS; rank++) {
 		if (is_borrower(rank))
 			borrowers |= UINT64_C(1) << rank;
 		/* No request is open whose region is over. */
-		MUST(!mal_request_read(&mal.segment, rank).open || node_rank[rank].in_region,
+		MUST(!mal_request_read(&mal.segment, rank).open || turns_rank[rank].in_region,
 		     "rank", rank);
-		MUST(!is_alive(rank) || node_rank[rank].known.cpus.owned_count || has_to_look(rank),
+		MUST(!is_alive(rank) || turns_rank[rank].known.cpus.owned_count ||
+			     has_to_look(rank),
 		     "rank", rank);
-		for (unsigned int i = 0; is_alive(rank) && i < NODE_THREADS; i++)
-			if (node_thread[rank * NODE_THREADS + i].computing)
+		for (unsigned int i = 0; is_alive(rank) && i < TURNS_THREADS; i++)
+			if (turns_thread[rank * TURNS_THREADS + i].computing)
 				check_thread(rank, i);
 	}
 	MUST(mal.segment.header->borrowers == borrowers, "borrowers",
@@ -151,62 +152,62 @@ static unsigned int count_computing(unsigned int rank)
 {
 	unsigned int count = 0;
 
-	for (unsigned int i = 1; i < NODE_THREADS; i++)
-		count += node_thread[rank * NODE_THREADS + i].computing;
+	for (unsigned int i = 1; i < TURNS_THREADS; i++)
+		count += turns_thread[rank * TURNS_THREADS + i].computing;
 	return count;
 }
 
 static void begin_region(unsigned int rank)
 {
-	unsigned int clause = choose(8) ? 0 : 1 + choose(NODE_THREADS - 2);
+	unsigned int clause = choose(8) ? 0 : 1 + choose(TURNS_THREADS - 2);
 
 	ending[rank] = false;
-	node_begin_region(rank, choose(WHERES), clause);
+	turns_begin_region(rank, choose(WHERES), clause);
 }
 
 static void primary_thread(unsigned int rank)
 {
-	struct node_rank *at = &node_rank[rank];
+	struct turns_rank *at = &turns_rank[rank];
 
 	if (at->in_region) {
 		if (!ending[rank])
 			ending[rank] =
 				count_computing(rank) + 1 == at->team && (over || choose(4) == 0);
 		else if (!count_computing(rank))
-			node_end_region(rank);
+			turns_end_region(rank);
 	} else if (at->in_mpi) {
 		if (over || choose(10) == 0)
-			node_leave_mpi(rank, !choose(2));
+			turns_leave_mpi(rank, !choose(2));
 		else
-			node_poll(rank);
+			turns_poll(rank);
 	} else if (!over) {
 		if (choose(80) == 0)
-			node_leave(rank);
+			turns_leave(rank);
 		else if (choose(2))
 			begin_region(rank);
 		else
-			node_enter_mpi(rank);
+			turns_enter_mpi(rank);
 	}
 }
 
 static void other_thread(unsigned int rank, unsigned int thread)
 {
-	bool computes = node_thread[rank * NODE_THREADS + thread].computing;
+	bool computes = turns_thread[rank * TURNS_THREADS + thread].computing;
 
-	if (!node_rank[rank].in_region || node_thread[rank * NODE_THREADS].busy ||
-	    thread >= node_rank[rank].team)
+	if (!turns_rank[rank].in_region || turns_thread[rank * TURNS_THREADS].busy ||
+	    thread >= turns_rank[rank].team)
 		return;
 	if (!computes && !ending[rank])
-		node_begin_thread(rank, thread);
+		turns_begin_thread(rank, thread);
 	else if (computes && ending[rank])
-		node_end_thread(rank, thread);
+		turns_end_thread(rank, thread);
 }
 
 static unsigned int alive(void)
 {
 	unsigned int count = 0;
 
-	for (unsigned int rank = 0; rank < NODE_RANKS; rank++)
+	for (unsigned int rank = 0; rank < TURNS_RANKS; rank++)
 		count += is_alive(rank);
 	return count;
 }
@@ -217,15 +218,15 @@ static unsigned int alive(void)
  */
 static void make_plan(void)
 {
-	unsigned int target[MAL_MAX_CPUS], cpus = mal.segment.cpu_count, has[NODE_RANKS] = {0};
+	unsigned int target[MAL_MAX_CPUS], cpus = mal.segment.cpu_count, has[TURNS_RANKS] = {0};
 
 	for (unsigned int cpu = 0; cpu < cpus; cpu++) {
 		target[cpu] = cpu_state(cpu).owner;
 		if (is_alive(target[cpu]) && choose(3) == 0)
-			target[cpu] = choose(NODE_RANKS);
+			target[cpu] = choose(TURNS_RANKS);
 		has[target[cpu]] += is_alive(cpu_state(cpu).owner);
 	}
-	for (unsigned int rank = 0; rank < NODE_RANKS; rank++)
+	for (unsigned int rank = 0; rank < TURNS_RANKS; rank++)
 		if ((is_alive(rank) && !has[rank]) || (!is_alive(rank) && has[rank]))
 			return;
 	for (unsigned int cpu = 0; cpu < cpus; cpu++)
@@ -242,17 +243,17 @@ static void controller_thread(void)
 		mal.segment.header->round++;
 		mal.segment.header->answers++;
 		break;
-	case 2: node_recover(); break;
+	case 2: turns_recover(); break;
 	default: break;
 	}
 }
 
 static void maybe_kill(void)
 {
-	unsigned int rank = choose(NODE_RANKS);
+	unsigned int rank = choose(TURNS_RANKS);
 
 	if (may_kill && choose(100) == 0 && is_alive(rank) && alive() > 1)
-		node_kill(rank);
+		turns_kill(rank);
 }
 
 /*
@@ -262,25 +263,25 @@ static void maybe_kill(void)
 static void take_step(unsigned int thread, bool drain)
 {
 	static const uint64_t pauses[] = {US, 20 * US, 100 * US, 200 * US, 400 * US, 4 * MS};
-	unsigned int rank = thread / NODE_THREADS;
+	unsigned int rank = thread / TURNS_THREADS;
 
 	turn_clock(200);
 	step++;
-	if (node_thread[thread].busy) {
-		node_go_on(thread);
+	if (turns_thread[thread].busy) {
+		turns_go_on(thread);
 		return;
 	}
 	if (drain)
 		return;
 	turn_clock(pauses[choose(6)]);
-	if (thread == NODE_CONTROLLER)
+	if (thread == TURNS_CONTROLLER)
 		controller_thread();
 	else if (!is_alive(rank))
 		return;
-	else if (thread % NODE_THREADS == 0)
+	else if (thread % TURNS_THREADS == 0)
 		primary_thread(rank);
 	else
-		other_thread(rank, thread % NODE_THREADS);
+		other_thread(rank, thread % TURNS_THREADS);
 }
 
 /*
@@ -289,39 +290,40 @@ static void take_step(unsigned int thread, bool drain)
  */
 static unsigned int choose_thread(void)
 {
-	unsigned int rank = choose(NODE_RANKS), thread;
+	unsigned int rank = choose(TURNS_RANKS), thread;
 
 	if (choose(12) == 0)
-		return NODE_CONTROLLER;
-	if (!node_rank[rank].in_region)
-		return rank * NODE_THREADS;
-	thread = choose(node_rank[rank].team < NODE_THREADS ? node_rank[rank].team : NODE_THREADS);
-	return rank * NODE_THREADS + thread;
+		return TURNS_CONTROLLER;
+	if (!turns_rank[rank].in_region)
+		return rank * TURNS_THREADS;
+	thread = choose(turns_rank[rank].team < TURNS_THREADS ? turns_rank[rank].team
+							      : TURNS_THREADS);
+	return rank * TURNS_THREADS + thread;
 }
 
 /* Everybody finishes what it is in the middle of; then the controller has seen who was killed. */
 static void finish_all(void)
 {
-	for (unsigned int i = 0; !node_is_quiet(); i++) {
+	for (unsigned int i = 0; !turns_is_quiet(); i++) {
 		MUST(i < 1000000, "endless", 0);
-		take_step(choose(NODE_CONTROLLER + 1), true);
+		take_step(choose(TURNS_CONTROLLER + 1), true);
 	}
-	node_recover();
-	while (!node_is_quiet())
-		take_step(NODE_CONTROLLER, true);
+	turns_recover();
+	while (!turns_is_quiet())
+		take_step(TURNS_CONTROLLER, true);
 }
 
 static bool is_outside(unsigned int rank)
 {
-	return !is_alive(rank) || (!node_rank[rank].in_region && !node_rank[rank].in_mpi);
+	return !is_alive(rank) || (!turns_rank[rank].in_region && !turns_rank[rank].in_mpi);
 }
 
 static bool all_are_outside(void)
 {
-	for (unsigned int rank = 0; rank < NODE_RANKS; rank++)
+	for (unsigned int rank = 0; rank < TURNS_RANKS; rank++)
 		if (!is_outside(rank))
 			return false;
-	return node_is_quiet();
+	return turns_is_quiet();
 }
 
 /* All come to an end of what they do: then each has its CPUs, and nobody those of others. */
@@ -330,14 +332,14 @@ static void come_home(void)
 	over = true;
 	for (unsigned int i = 0; !all_are_outside(); i++) {
 		MUST(i < 1000000, "endless", 0);
-		take_step(choose(NODE_CONTROLLER), false);
+		take_step(choose(TURNS_CONTROLLER), false);
 	}
-	for (unsigned int i = 0; i < LAST_CALLS * NODE_RANKS; i++) {
-		if (!is_alive(i % NODE_RANKS))
+	for (unsigned int i = 0; i < LAST_CALLS * TURNS_RANKS; i++) {
+		if (!is_alive(i % TURNS_RANKS))
 			continue;
-		node_enter_mpi(i % NODE_RANKS);
+		turns_enter_mpi(i % TURNS_RANKS);
 		finish_all();
-		node_leave_mpi(i % NODE_RANKS, false);
+		turns_leave_mpi(i % TURNS_RANKS, false);
 		finish_all();
 		check_all();
 	}
@@ -348,11 +350,11 @@ static void come_home(void)
 					: at.user == MAL_NOBODY && at.lent,
 		     "CPU", cpu);
 	}
-	for (unsigned int rank = 0; rank < NODE_RANKS; rank++) {
-		MUST(!node_rank[rank].known.cpus.borrowed_count || !is_alive(rank), "rank", rank);
+	for (unsigned int rank = 0; rank < TURNS_RANKS; rank++) {
+		MUST(!turns_rank[rank].known.cpus.borrowed_count || !is_alive(rank), "rank", rank);
 		if (!is_alive(rank))
 			continue;
-		node_leave(rank);
+		turns_leave(rank);
 		finish_all();
 		check_all();
 	}
@@ -364,7 +366,7 @@ static uint64_t lends, borrows, grants, reclaims, evictions, moves;
 
 static void count_deeds(void)
 {
-	for (unsigned int rank = 0; rank < NODE_RANKS; rank++) {
+	for (unsigned int rank = 0; rank < TURNS_RANKS; rank++) {
 		const struct mal_counters *count = &mal.segment.ranks[rank].count;
 
 		lends += count->lends;
@@ -383,7 +385,7 @@ static void run_schedule(void)
 	step = 0;
 	over = false;
 	may_kill = choose(2);
-	node_open(2 + choose(3));
+	turns_open(2 + choose(3));
 	while (step < STEPS) {
 		take_step(choose_thread(), false);
 		maybe_kill();
@@ -396,7 +398,7 @@ static void run_schedule(void)
 	check_all();
 	come_home();
 	count_deeds();
-	node_close();
+	turns_close();
 }
 
 static unsigned int number_from(const char *variable, unsigned int otherwise)

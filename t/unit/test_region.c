@@ -221,8 +221,8 @@ static void told_two_threads(void **state)
 	static const char bound, is_free;
 
 	(void)state;
-	close_node();
-	open_node(RANKS, 1, THREADS);
+	close_ranks();
+	open_ranks(RANKS, 1, THREADS);
 	free_one = &is_free;
 	mal.proofs.on = mal.proofs.reported_two = true;
 	mal.team.base = 2;
@@ -248,8 +248,8 @@ static void kept_regions_have_the_team_without_us(void **state)
 	static const char sums, bound;
 
 	(void)state;
-	close_node();
-	open_node(RANKS, 1, THREADS);
+	close_ranks();
+	open_ranks(RANKS, 1, THREADS);
 	free_one = &sums;
 	facts = MAL_REGION_SUMS;
 	mal.proofs.on = mal.proofs.reported_two = true;

@@ -268,8 +268,8 @@ static void wide_as_told(void **state)
 	static const char region;
 
 	(void)state;
-	close_node();
-	open_node(RANKS, 1, THREADS);
+	close_ranks();
+	open_ranks(RANKS, 1, THREADS);
 	free_one = &region;
 	mal.sizing.threads = THREADS;
 	mal.proofs.on = mal.proofs.reported_two = true;

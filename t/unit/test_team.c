@@ -257,7 +257,7 @@ static int set_up(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		unsetenv(variables[i]);
-	open_node(2, 2, 8);
+	open_ranks(2, 2, 8);
 	mal_self.primary = mal_self.considered_primary = true;
 	memset(&mal.team, 0, sizeof(mal.team));
 	threads_set = procs_there = 2;
@@ -275,7 +275,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	close_node();
+	close_ranks();
 	return 0;
 }
 

@@ -41,7 +41,7 @@ static bool are_foreign(void)
 static int set_up(void **state)
 {
 	(void)state;
-	open_node(2, 2, 4);
+	open_ranks(2, 2, 4);
 	mal.slot->changes = 1;
 	mal_cpus_refresh(&mal);
 	mal_self.primary = mal_self.considered_primary = true;
@@ -55,7 +55,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	close_node();
+	close_ranks();
 	return 0;
 }
 

@@ -92,7 +92,7 @@ bool mal_threads_start_own(void *(*function)(void *))
 static int set_up(void **state)
 {
 	(void)state;
-	open_node(RANKS, CPUS, THREADS);
+	open_ranks(RANKS, CPUS, THREADS);
 	for (unsigned int rank = 0; rank < RANKS; rank++) {
 		mal.segment.ranks[rank].team = rank ? THREADS : CPUS;
 		for (unsigned int i = 0; i < mal.segment.ranks[rank].team; i++) {
@@ -116,7 +116,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	close_node();
+	close_ranks();
 	return 0;
 }
 

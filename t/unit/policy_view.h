@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* node.h: a node for tests of policies, which are asked as the controller does. */
+/* policy_view.h: a node for tests of policies, which are asked as the controller does. */
 #pragma once
 
 #include "t/unit/unit.h"
@@ -12,7 +12,7 @@
 #define MAX 64
 
 /* A node with RANKS ranks of CPUS CPUs each, in L3 groups of GROUP. */
-struct node {
+struct policy_view {
 	struct mal_topology topology;
 	struct mal_view view;
 	struct mal_plan plan;
@@ -21,7 +21,7 @@ struct node {
 	unsigned int owner[MAX * 8], new_owner[MAX * 8], count[MAX];
 };
 
-static inline void make_node(struct node *node, unsigned int ranks, unsigned int cpus,
+static inline void make_view(struct policy_view *node, unsigned int ranks, unsigned int cpus,
 			     unsigned int group)
 {
 	memset(node, 0, sizeof(*node));
@@ -41,7 +41,7 @@ static inline void make_node(struct node *node, unsigned int ranks, unsigned int
 }
 
 /* Ask POLICY with its default parameters, as the controller does. */
-static inline void decide(struct node *node, const struct mal_policy *policy, void *state)
+static inline void decide(struct policy_view *node, const struct mal_policy *policy, void *state)
 {
 	const char *rejection;
 

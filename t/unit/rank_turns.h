@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rank_node.h: several ranks in one process, each with what the rank library knows in it, and
+ * rank_turns.h: several ranks in one process, each with what the rank library knows in it, and
  * threads of theirs that take turns.
  *
  * Each thread is a coroutine that gives way wherever another one may do something that matters:
@@ -11,12 +11,12 @@
 
 #include "t/unit/rank_fixture.h"
 
-#define NODE_RANKS 3u
-#define NODE_THREADS 8u
+#define TURNS_RANKS 3u
+#define TURNS_THREADS 8u
 /* The controller's thread, after those of the ranks. */
-#define NODE_CONTROLLER (NODE_RANKS * NODE_THREADS)
+#define TURNS_CONTROLLER (TURNS_RANKS * TURNS_THREADS)
 
-struct node_rank {
+struct turns_rank {
 	struct mal_rank known;
 	bool killed;
 	bool left;
@@ -25,38 +25,38 @@ struct node_rank {
 	unsigned int team; /* of the region */
 };
 
-/* A thread, by rank * NODE_THREADS + its number in the team. */
-struct node_thread {
+/* A thread, by rank * TURNS_THREADS + its number in the team. */
+struct turns_thread {
 	struct mal_thread self;
 	bool busy;	/* in the middle of something */
 	bool computing; /* in the team of a region */
 };
 
-extern struct node_rank node_rank[NODE_RANKS];
-extern struct node_thread node_thread[NODE_CONTROLLER + 1];
+extern struct turns_rank turns_rank[TURNS_RANKS];
+extern struct turns_thread turns_thread[TURNS_CONTROLLER + 1];
 
 /* Begin with EACH CPUs a rank. */
-void node_open(unsigned int each);
-void node_close(void);
+void turns_open(unsigned int each);
+void turns_close(void);
 
 /* What a rank's primary thread may do. */
-void node_begin_region(unsigned int rank, unsigned int where, unsigned int clause);
-void node_end_region(unsigned int rank);
-void node_enter_mpi(unsigned int rank);
-void node_poll(unsigned int rank);
-void node_leave_mpi(unsigned int rank, bool boundary);
-void node_leave(unsigned int rank);
+void turns_begin_region(unsigned int rank, unsigned int where, unsigned int clause);
+void turns_end_region(unsigned int rank);
+void turns_enter_mpi(unsigned int rank);
+void turns_poll(unsigned int rank);
+void turns_leave_mpi(unsigned int rank, bool boundary);
+void turns_leave(unsigned int rank);
 
 /* A thread of the rank's team enters the region, or leaves it. */
-void node_begin_thread(unsigned int rank, unsigned int thread);
-void node_end_thread(unsigned int rank, unsigned int thread);
+void turns_begin_thread(unsigned int rank, unsigned int thread);
+void turns_end_thread(unsigned int rank, unsigned int thread);
 
 /* The rank is killed, wherever its threads are; and what the controller does when it sees that. */
-void node_kill(unsigned int rank);
-void node_recover(void);
+void turns_kill(unsigned int rank);
+void turns_recover(void);
 
 /* Thread THREAD goes on until it gives way or is done. */
-void node_go_on(unsigned int thread);
+void turns_go_on(unsigned int thread);
 
 /* As if all of these ran to their ends at once: no thread is busy afterwards. */
-bool node_is_quiet(void);
+bool turns_is_quiet(void);

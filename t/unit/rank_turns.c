@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rank_node.c: several ranks in one process. */
-#include "t/unit/rank_node.h"
+/* rank_turns.c: several ranks in one process. */
+#include "t/unit/rank_turns.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,8 +18,8 @@
 
 #define STACK (128u << 10)
 
-struct node_rank node_rank[NODE_RANKS];
-struct node_thread node_thread[NODE_CONTROLLER + 1];
+struct turns_rank turns_rank[TURNS_RANKS];
+struct turns_thread turns_thread[TURNS_CONTROLLER + 1];
 
 /* What goes on in a thread. */
 static struct {
@@ -28,15 +28,15 @@ static struct {
 	void (*does)(void);
 	unsigned int number, clause;
 	bool flag;
-} going[NODE_CONTROLLER + 1];
+} going[TURNS_CONTROLLER + 1];
 
 static ucontext_t outside;
 static unsigned int inside; /* the thread that goes on, NOBODY_INSIDE */
 #define NOBODY_INSIDE UINT32_MAX
 static unsigned int loaded; /* the rank that goes on */
-static ompt_data_t parallels[NODE_RANKS], tasks[NODE_CONTROLLER];
-static unsigned int wheres[NODE_RANKS];
-static int num_threads[NODE_RANKS]; /* what the runtime of each rank would give a region */
+static ompt_data_t parallels[TURNS_RANKS], tasks[TURNS_CONTROLLER];
+static unsigned int wheres[TURNS_RANKS];
+static int num_threads[TURNS_RANKS]; /* what the runtime of each rank would give a region */
 
 static struct mal_step_facts step;
 static struct mal_controller controller;
@@ -48,10 +48,10 @@ static ompt_callback_implicit_task_t implicit_task;
 /* RANK is the one that the rank library's entry points mean (t/Makefile.am.inc). */
 static void load(unsigned int rank)
 {
-	if (rank >= NODE_RANKS)
+	if (rank >= TURNS_RANKS)
 		return;
 	loaded = rank;
-	mal_current = &node_rank[rank].known;
+	mal_current = &turns_rank[rank].known;
 }
 
 /* The coroutines. */
@@ -68,7 +68,7 @@ static void run_thread(void)
 {
 	for (;;) {
 		going[inside].does();
-		node_thread[inside].busy = false;
+		turns_thread[inside].busy = false;
 		stop_here();
 	}
 }
@@ -82,18 +82,18 @@ static void make_thread(unsigned int thread)
 	going[thread].context.uc_stack.ss_sp = going[thread].stack;
 	going[thread].context.uc_stack.ss_size = STACK;
 	makecontext(&going[thread].context, run_thread, 0);
-	node_thread[thread].busy = false;
+	turns_thread[thread].busy = false;
 }
 
-void node_go_on(unsigned int thread)
+void turns_go_on(unsigned int thread)
 {
-	load(thread / NODE_THREADS);
-	mal_self = node_thread[thread].self;
-	test_kernel.caller = thread < NODE_CONTROLLER ? (pid_t)thread + 1 : 0;
+	load(thread / TURNS_THREADS);
+	mal_self = turns_thread[thread].self;
+	test_kernel.caller = thread < TURNS_CONTROLLER ? (pid_t)thread + 1 : 0;
 	inside = thread;
 	swapcontext(&outside, &going[thread].context);
 	inside = NOBODY_INSIDE;
-	node_thread[thread].self = mal_self;
+	turns_thread[thread].self = mal_self;
 }
 
 /*
@@ -102,16 +102,16 @@ void node_go_on(unsigned int thread)
  */
 static void begin(unsigned int thread, void (*does)(void))
 {
-	assert_false(node_thread[thread].busy);
+	assert_false(turns_thread[thread].busy);
 	going[thread].does = does;
-	node_thread[thread].busy = true;
-	node_go_on(thread);
+	turns_thread[thread].busy = true;
+	turns_go_on(thread);
 }
 
-bool node_is_quiet(void)
+bool turns_is_quiet(void)
 {
-	for (unsigned int i = 0; i <= NODE_CONTROLLER; i++)
-		if (node_thread[i].busy)
+	for (unsigned int i = 0; i <= TURNS_CONTROLLER; i++)
+		if (turns_thread[i].busy)
 			return false;
 	return true;
 }
@@ -165,7 +165,7 @@ DIR *__wrap_opendir(const char *path)
 int __wrap_kill(pid_t pid, int number)
 {
 	(void)number;
-	if (!node_rank[pid - PID_OF(0)].killed)
+	if (!turns_rank[pid - PID_OF(0)].killed)
 		return 0;
 	errno = ESRCH;
 	return -1;
@@ -243,7 +243,7 @@ ompt_start_tool_result_t *ompt_start_tool(unsigned int omp_version, const char *
 
 static const void *place_of_code(unsigned int rank)
 {
-	return (const char *)node_rank + 64 * (wheres[rank] * NODE_RANKS + rank);
+	return (const char *)turns_rank + 64 * (wheres[rank] * TURNS_RANKS + rank);
 }
 
 static void do_begin_region(void)
@@ -252,20 +252,20 @@ static void do_begin_region(void)
 
 	requested = clause ? clause : (unsigned int)num_threads[rank];
 	parallel_begin(NULL, NULL, &parallels[rank], requested, 0, place_of_code(rank));
-	node_rank[rank].team = clause ? clause : (unsigned int)num_threads[rank];
-	node_rank[rank].in_region = true;
-	implicit_task(ompt_scope_begin, &parallels[rank], &tasks[inside], node_rank[rank].team, 0,
+	turns_rank[rank].team = clause ? clause : (unsigned int)num_threads[rank];
+	turns_rank[rank].in_region = true;
+	implicit_task(ompt_scope_begin, &parallels[rank], &tasks[inside], turns_rank[rank].team, 0,
 		      0);
-	node_thread[rank * NODE_THREADS].computing = true;
+	turns_thread[rank * TURNS_THREADS].computing = true;
 }
 
 static void do_end_region(void)
 {
 	unsigned int rank = loaded;
 
-	node_thread[rank * NODE_THREADS].computing = false;
-	implicit_task(ompt_scope_end, NULL, &tasks[inside], node_rank[rank].team, 0, 0);
-	node_rank[rank].in_region = false;
+	turns_thread[rank * TURNS_THREADS].computing = false;
+	implicit_task(ompt_scope_end, NULL, &tasks[inside], turns_rank[rank].team, 0, 0);
+	turns_rank[rank].in_region = false;
 	parallel_end(&parallels[rank], NULL, 0, place_of_code(rank));
 }
 
@@ -273,21 +273,21 @@ static void do_begin_thread(void)
 {
 	unsigned int rank = loaded, number = going[inside].number;
 
-	implicit_task(ompt_scope_begin, &parallels[rank], &tasks[inside], node_rank[rank].team,
+	implicit_task(ompt_scope_begin, &parallels[rank], &tasks[inside], turns_rank[rank].team,
 		      number, 0);
-	node_thread[inside].computing = true;
+	turns_thread[inside].computing = true;
 }
 
 static void do_end_thread(void)
 {
-	node_thread[inside].computing = false;
-	implicit_task(ompt_scope_end, NULL, &tasks[inside], node_rank[loaded].team,
+	turns_thread[inside].computing = false;
+	implicit_task(ompt_scope_end, NULL, &tasks[inside], turns_rank[loaded].team,
 		      going[inside].number, 0);
 }
 
 static void do_enter_mpi(void)
 {
-	node_rank[loaded].in_mpi = true;
+	turns_rank[loaded].in_mpi = true;
 	mal_mpi_enter(true);
 }
 
@@ -299,7 +299,7 @@ static void do_poll(void)
 static void do_leave_mpi(void)
 {
 	mal_mpi_leave(going[inside].flag);
-	node_rank[loaded].in_mpi = false;
+	turns_rank[loaded].in_mpi = false;
 }
 
 /* As attach.c has it. */
@@ -308,7 +308,7 @@ static void do_leave(void)
 	mal.active = false;
 	mal_cpus_leave(&mal);
 	atomic_store(&mal.slot->state, MAL_RANK_ENDED);
-	node_rank[loaded].left = true;
+	turns_rank[loaded].left = true;
 }
 
 static void do_recover(void)
@@ -316,60 +316,60 @@ static void do_recover(void)
 	mal_ranks_update(&controller);
 }
 
-void node_begin_region(unsigned int rank, unsigned int where, unsigned int clause)
+void turns_begin_region(unsigned int rank, unsigned int where, unsigned int clause)
 {
 	wheres[rank] = where;
-	going[rank * NODE_THREADS].clause = clause;
-	begin(rank * NODE_THREADS, do_begin_region);
+	going[rank * TURNS_THREADS].clause = clause;
+	begin(rank * TURNS_THREADS, do_begin_region);
 }
 
-void node_end_region(unsigned int rank)
+void turns_end_region(unsigned int rank)
 {
-	begin(rank * NODE_THREADS, do_end_region);
+	begin(rank * TURNS_THREADS, do_end_region);
 }
 
-void node_enter_mpi(unsigned int rank)
+void turns_enter_mpi(unsigned int rank)
 {
-	begin(rank * NODE_THREADS, do_enter_mpi);
+	begin(rank * TURNS_THREADS, do_enter_mpi);
 }
 
-void node_poll(unsigned int rank)
+void turns_poll(unsigned int rank)
 {
-	begin(rank * NODE_THREADS, do_poll);
+	begin(rank * TURNS_THREADS, do_poll);
 }
 
-void node_leave_mpi(unsigned int rank, bool boundary)
+void turns_leave_mpi(unsigned int rank, bool boundary)
 {
-	going[rank * NODE_THREADS].flag = boundary;
-	begin(rank * NODE_THREADS, do_leave_mpi);
+	going[rank * TURNS_THREADS].flag = boundary;
+	begin(rank * TURNS_THREADS, do_leave_mpi);
 }
 
-void node_leave(unsigned int rank)
+void turns_leave(unsigned int rank)
 {
-	begin(rank * NODE_THREADS, do_leave);
+	begin(rank * TURNS_THREADS, do_leave);
 }
 
-void node_begin_thread(unsigned int rank, unsigned int thread)
+void turns_begin_thread(unsigned int rank, unsigned int thread)
 {
-	going[rank * NODE_THREADS + thread].number = thread;
-	begin(rank * NODE_THREADS + thread, do_begin_thread);
+	going[rank * TURNS_THREADS + thread].number = thread;
+	begin(rank * TURNS_THREADS + thread, do_begin_thread);
 }
 
-void node_end_thread(unsigned int rank, unsigned int thread)
+void turns_end_thread(unsigned int rank, unsigned int thread)
 {
-	begin(rank * NODE_THREADS + thread, do_end_thread);
+	begin(rank * TURNS_THREADS + thread, do_end_thread);
 }
 
-void node_kill(unsigned int rank)
+void turns_kill(unsigned int rank)
 {
-	node_rank[rank].killed = true;
-	for (unsigned int i = rank * NODE_THREADS; i < (rank + 1) * NODE_THREADS; i++)
-		node_thread[i].busy = node_thread[i].computing = false;
+	turns_rank[rank].killed = true;
+	for (unsigned int i = rank * TURNS_THREADS; i < (rank + 1) * TURNS_THREADS; i++)
+		turns_thread[i].busy = turns_thread[i].computing = false;
 }
 
-void node_recover(void)
+void turns_recover(void)
 {
-	begin(NODE_CONTROLLER, do_recover);
+	begin(TURNS_CONTROLLER, do_recover);
 }
 
 static void open_controller(void)
@@ -388,10 +388,10 @@ static void open_controller(void)
 
 static void open_rank(unsigned int rank, unsigned int each)
 {
-	struct mal_rank *known = &node_rank[rank].known;
+	struct mal_rank *known = &turns_rank[rank].known;
 
 	num_threads[rank] = (int)each;
-	*known = node_rank[0].known;
+	*known = turns_rank[0].known;
 	known->me = rank;
 	known->slot = &known->segment.ranks[rank];
 	known->slot->pid = PID_OF(rank);
@@ -401,8 +401,8 @@ static void open_rank(unsigned int rank, unsigned int each)
 	known->cpus.owned_count = each;
 	for (unsigned int i = 0; i < each; i++)
 		known->cpus.owned[i] = (uint16_t)(rank * each + i);
-	for (unsigned int i = 0; i < NODE_THREADS; i++) {
-		struct node_thread *thread = &node_thread[rank * NODE_THREADS + i];
+	for (unsigned int i = 0; i < TURNS_THREADS; i++) {
+		struct turns_thread *thread = &turns_thread[rank * TURNS_THREADS + i];
 
 		thread->self = (struct mal_thread){
 			.tid = tid_of(rank, i), .considered_primary = i == 0, .primary = i == 0};
@@ -410,26 +410,26 @@ static void open_rank(unsigned int rank, unsigned int each)
 	}
 }
 
-void node_open(unsigned int each)
+void turns_open(unsigned int each)
 {
-	memset(node_rank, 0, sizeof(node_rank));
+	memset(turns_rank, 0, sizeof(turns_rank));
 	load(0);
-	open_node(NODE_RANKS, each, NODE_THREADS);
+	open_ranks(TURNS_RANKS, each, TURNS_THREADS);
 	give_way = stop_here;
 	inside = NOBODY_INSIDE;
-	memset(node_thread, 0, sizeof(node_thread));
+	memset(turns_thread, 0, sizeof(turns_thread));
 	mal_region_table_clear();
 	memset(parallels, 0, sizeof(parallels));
-	for (unsigned int i = 0; i <= NODE_CONTROLLER; i++)
+	for (unsigned int i = 0; i <= TURNS_CONTROLLER; i++)
 		make_thread(i);
 	ompt_start_tool(5, "test")->initialize(lookup, 0, NULL);
-	for (unsigned int rank = 0; rank < NODE_RANKS; rank++)
+	for (unsigned int rank = 0; rank < TURNS_RANKS; rank++)
 		open_rank(rank, each);
 	open_controller();
 }
 
-void node_close(void)
+void turns_close(void)
 {
 	mal_controller_close(&controller);
-	close_node();
+	close_ranks();
 }
