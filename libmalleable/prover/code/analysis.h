@@ -187,7 +187,7 @@ static inline mal_value mal_fold_in(struct mal_analysis *analysis, mal_value val
 extern const uint8_t mal_arguments[6];
 
 /* checks.c: bind the region; the first reason is kept. SYMBOL may be NULL. */
-void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol);
+void mal_mark_bound(struct mal_analysis *analysis, const char *reason, const char *symbol);
 /* The same, at the end of BLOCK. */
 void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason);
 /* All that a loop of iterations leads to keeps one pace. */

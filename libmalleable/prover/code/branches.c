@@ -315,7 +315,7 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 	facts->compare = 0;
 	if (facts->branch == MAL_BRANCH_TELLS &&
 	    mal_check_value(analysis, a->class >= b->class ? left : right, "in a branch"))
-		mal_bind(analysis, "a comparison of a thread's iterations", NULL);
+		mal_mark_bound(analysis, "a comparison of a thread's iterations", NULL);
 	outcome = mal_outcome(analysis, condition, left, right);
 	facts->dead = outcome < 0 ? 0 : outcome ? 2 : 1;
 	if ((a->class || b->class) && a->flags & b->flags & MAL_EXACT &&

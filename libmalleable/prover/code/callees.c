@@ -219,7 +219,7 @@ static mal_value step_runtime(struct mal_analysis *analysis, const struct mal_ex
 	case MAL_EXTERNAL_ONCE:
 		if (strcmp(name, "__kmpc_masked") == 0 &&
 		    (!mal_is_number(values, state->registers[MAL_RDX], &filter) || filter))
-			mal_bind(analysis, "masked with a filter", NULL);
+			mal_mark_bound(analysis, "masked with a filter", NULL);
 		return analysis->without ? mal_number(values, 0) : mal_leaf(values, MAL_CHOSEN, 0);
 	case MAL_EXTERNAL_PROTECT: state->protected_ = state->held = 1; return 0;
 	case MAL_EXTERNAL_PROTECT_END: state->protected_ = state->held = 0; return 0;
@@ -245,7 +245,8 @@ static void step_memory(struct mal_analysis *analysis, const char *name)
 	if (!mal_is_share(values, length))
 		mal_check_value(analysis, length, "as a length");
 	else if (bytes->class && target->class == MAL_CLEAN)
-		mal_bind(analysis, "as much as a thread's iterations need in one place", NULL);
+		mal_mark_bound(analysis, "as much as a thread's iterations need in one place",
+			       NULL);
 	mal_write_many(analysis, to, set && from == mal_number(values, 0) ? from : 0,
 		       bytes->kind == MAL_NUMBER && bytes->key > 0 ? bytes->key : 0);
 }
@@ -255,7 +256,7 @@ static void note_effect(struct mal_analysis *analysis, const char *name)
 {
 	mal_effect(analysis, MAL_EFFECT_CALL);
 	if (analysis->without && analysis->graph.blocks[analysis->block].ends)
-		mal_bind(analysis, "every thread calls what has an effect", name);
+		mal_mark_bound(analysis, "every thread calls what has an effect", name);
 }
 
 static bool allocates(const char *name)
@@ -315,7 +316,8 @@ static void step_callee(struct mal_analysis *analysis, uint64_t target, mal_valu
 	mal_effect(analysis,
 		   MAL_EFFECT_RUNTIME | (callee && callee->chooses ? MAL_EFFECT_CHOOSES : 0));
 	if (!callee) {
-		mal_bind(analysis, "calls that are nested too deeply", name_of(analysis, target));
+		mal_mark_bound(analysis, "calls that are nested too deeply",
+			       name_of(analysis, target));
 		return;
 	}
 	reason = analysis->without ? &callee->replicated : &callee->bound;
@@ -387,8 +389,8 @@ static void step_indirect(struct mal_analysis *analysis)
 	give(analysis, some, 1);
 	mal_share_indirect(analysis);
 	if (mal_indirect_observes(analysis->program))
-		mal_bind(analysis, "a call through a pointer that may read the thread number",
-			 NULL);
+		mal_mark_bound(analysis, "a call through a pointer that may read the thread number",
+			       NULL);
 	note_effect(analysis, "through a pointer");
 	mal_forget_escaped(analysis);
 	forget(analysis, ~saved, 0);

@@ -2,7 +2,7 @@
 /* checks.c: what may be done with a value, and what binds the region where it may not. */
 #include "libmalleable/prover/code/analysis.h"
 
-void mal_bind(struct mal_analysis *analysis, const char *reason, const char *symbol)
+void mal_mark_bound(struct mal_analysis *analysis, const char *reason, const char *symbol)
 {
 	if (analysis->final)
 		mal_note(analysis->reason, analysis->at ? analysis->at->address : 0, reason,
@@ -12,7 +12,7 @@ void mal_bind(struct mal_analysis *analysis, const char *reason, const char *sym
 void mal_bind_block(struct mal_analysis *analysis, uint32_t block, const char *reason)
 {
 	analysis->at = mal_flow_last(&analysis->graph, block);
-	mal_bind(analysis, reason, NULL);
+	mal_mark_bound(analysis, reason, NULL);
 }
 
 mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint32_t flags)
@@ -59,7 +59,7 @@ void mal_check_pace(struct mal_analysis *analysis, mal_value value)
 	if (pace == MAL_NO_PACE || loop->paces[counts] != pace ||
 	    (loop->paces[0] && loop->paces[1] && loop->paces[0] != loop->paces[1] &&
 	     loop->paces[0] != -loop->paces[1]))
-		mal_bind(analysis, "another pace than that of a thread's iterations", NULL);
+		mal_mark_bound(analysis, "another pace than that of a thread's iterations", NULL);
 }
 
 bool mal_check_value(struct mal_analysis *analysis, mal_value value, const char *as)
@@ -107,7 +107,7 @@ void mal_check_address(struct mal_analysis *analysis, mal_value address, int sto
 			     (analysis->values.inner && mal_is_edge(&analysis->values, address)))) {
 		mal_check_value(analysis, address, "as an address");
 	} else if (node->class == MAL_CLEAN && node->flags & MAL_CARRIED) {
-		mal_bind(analysis, "a value carried between iterations as an address", NULL);
+		mal_mark_bound(analysis, "a value carried between iterations as an address", NULL);
 	}
 	if (analysis->without && store && node->class)
 		mal_check_value(analysis, address, "as an address");

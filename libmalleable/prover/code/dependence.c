@@ -98,7 +98,7 @@ static void check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint
 		analysis->at = mal_flow_last(&analysis->graph, i);
 	}
 	if (read)
-		mal_bind(analysis, "waits for another thread", NULL);
+		mal_mark_bound(analysis, "waits for another thread", NULL);
 }
 
 /* What a loop does with its iterations must all be before its exit, or all behind it. */
@@ -167,7 +167,7 @@ static int find_loops(struct mal_analysis *analysis, const uint8_t *set)
 			count_exits(analysis, loop, number, &shared, &others, &early);
 		if (shared && others) {
 			analysis->at = mal_flow_last(graph, early);
-			mal_bind(analysis, "a loop of iterations that ends early", NULL);
+			mal_mark_bound(analysis, "a loop of iterations that ends early", NULL);
 		}
 		for (uint32_t i = 0; i < graph->block_count; i++) {
 			int header = 0;

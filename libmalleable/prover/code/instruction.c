@@ -23,7 +23,7 @@ static void check_counts(struct mal_analysis *analysis)
 	if (analysis->values.inner && (mal_node(&analysis->values, state->left)->flags |
 				       mal_node(&analysis->values, state->right)->flags) &
 					      MAL_COUNTED)
-		mal_bind(analysis, "a choice by how many iterations a thread has had", NULL);
+		mal_mark_bound(analysis, "a choice by how many iterations a thread has had", NULL);
 }
 
 /* VALUE as the instruction makes it, if it may make the same of several numbers. */
@@ -230,7 +230,7 @@ static void step_atomic(struct mal_analysis *analysis, const struct mal_instruct
 		mal_effect(analysis, MAL_EFFECT_ATOMIC);
 		if (analysis->without && analysis->graph.blocks[analysis->block].ends &&
 		    !is_neutral(analysis, at, value))
-			mal_bind(analysis, "an atomic operation of every thread", NULL);
+			mal_mark_bound(analysis, "an atomic operation of every thread", NULL);
 	} else if (at->action != MAL_ACTION_OR) {
 		mal_forget_slots(analysis, mal_node(&analysis->values, address)->key,
 				 mal_node(&analysis->values, address)->key + 8);

@@ -228,7 +228,7 @@ static void store(struct mal_analysis *analysis, const struct mal_operand *opera
 	analysis->facts[analysis->block].stored = canonical(&analysis->values, address);
 	if (analysis->facts[analysis->block].shared &&
 	    mal_node(&analysis->values, value)->flags & MAL_COUNTED)
-		mal_bind(analysis, "how many iterations a thread has had, stored", NULL);
+		mal_mark_bound(analysis, "how many iterations a thread has had, stored", NULL);
 	if (analysis->without && state->protected_) {
 		const struct mal_node *pair = mal_node(&analysis->values, value);
 		mal_value behind;
@@ -239,7 +239,7 @@ static void store(struct mal_analysis *analysis, const struct mal_operand *opera
 		if (pair->kind == MAL_PAIR && is_there(state, address, pair->a) &&
 		    is_there(state, behind, mal_node(&analysis->values, value)->b))
 			return;
-		mal_bind(analysis, "every thread changes what all add up", NULL);
+		mal_mark_bound(analysis, "every thread changes what all add up", NULL);
 	}
 	state->load_count = 0;
 }
@@ -288,7 +288,7 @@ void mal_step_stack(struct mal_analysis *analysis, const struct mal_instruction 
 		top = state->registers[MAL_RBP];
 	offset = mal_node(values, top)->key;
 	if (mal_node(values, top)->kind != MAL_STACK) {
-		mal_bind(analysis, "a stack that is not understood", NULL);
+		mal_mark_bound(analysis, "a stack that is not understood", NULL);
 		return;
 	}
 	if (at->action == MAL_ACTION_PUSH) {
@@ -322,7 +322,7 @@ void mal_write_many(struct mal_analysis *analysis, mal_value to, mal_value value
 	mal_share_store(analysis, to);
 	analysis->state->load_count = 0;
 	if (analysis->without && analysis->state->protected_)
-		mal_bind(analysis, "every thread changes what all add up", NULL);
+		mal_mark_bound(analysis, "every thread changes what all add up", NULL);
 }
 
 /* Words from RSI, or RAX, to RDI: many at once. */

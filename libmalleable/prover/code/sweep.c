@@ -96,10 +96,11 @@ static void check_handlers(struct mal_analysis *analysis)
 			continue;
 		count = landing_pads(analysis->image, function, pads);
 		if (count < 0)
-			mal_bind(analysis, not_understood, function->name);
+			mal_mark_bound(analysis, not_understood, function->name);
 		for (int j = 0; j < count; j++)
 			if (comes_back(analysis, pads[j]))
-				mal_bind(analysis, "an exception that is caught", function->name);
+				mal_mark_bound(analysis, "an exception that is caught",
+					       function->name);
 	}
 }
 
@@ -282,7 +283,7 @@ static void finish(struct mal_analysis *analysis)
 			enter_block(analysis, analysis->graph.order[i]);
 	}
 	if (analysis->values.full)
-		mal_bind(analysis, "too large", NULL);
+		mal_mark_bound(analysis, "too large", NULL);
 }
 
 static int sweep_as_any(struct mal_analysis *analysis)
@@ -332,7 +333,7 @@ static int run(struct mal_analysis *analysis, struct mal_callee *callee)
 	if (result > 0) {
 		analysis->final = 1;
 		analysis->at = NULL;
-		mal_bind(analysis, "too large", NULL);
+		mal_mark_bound(analysis, "too large", NULL);
 		mal_note(&callee->alone, 0, callee->bound.text, NULL);
 	}
 	return result < 0 ? -1 : 0;
