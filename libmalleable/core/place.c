@@ -84,7 +84,7 @@ void mal_place_bind(const struct mal_placing *placing, struct mal_thread_slot *s
 
 		if (tid <= 0 || cpu == MAL_NO_CPU)
 			return;
-		atomic_store_explicit(&slot->bound, cpu, memory_order_relaxed);
+		atomic_store_explicit(&slot->bound_cpu, cpu, memory_order_relaxed);
 		mal_bind_thread(tid, cpu);
 		atomic_thread_fence(memory_order_seq_cst);
 		/*

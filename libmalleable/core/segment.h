@@ -122,10 +122,10 @@ struct mal_cpu_slot {
 /* One thread of a rank's team, by its number in the team. */
 struct mal_thread_slot {
 	alignas(MAL_CACHE_LINE) _Atomic int32_t tid;
-	_Atomic uint32_t cpu;	/* its place */
-	_Atomic uint32_t bound; /* the CPU it was last bound to */
-	_Atomic uint32_t home;	/* its place when a borrowed CPU is taken back */
-	_Atomic uint64_t busy;	/* ticks of work */
+	_Atomic uint32_t cpu;	    /* its place */
+	_Atomic uint32_t bound_cpu; /* that it was last bound to */
+	_Atomic uint32_t home;	    /* its place when a borrowed CPU is taken back */
+	_Atomic uint64_t busy;	    /* ticks of work */
 };
 
 /* A sample: what a rank says at the end of a phase, all at one moment. */
@@ -173,7 +173,7 @@ struct mal_rank_slot {
 	_Atomic uint32_t proves;
 	_Atomic uint32_t unread, beside_ms;
 	_Atomic uint32_t differs; /* what may change results: bits of enum mal_differs */
-	char bound[MAL_BOUND_TEXT];
+	char bound_reason[MAL_BOUND_TEXT];
 	/* State: written by the rank, read by others. */
 	/* start of its wait in MPI, 0: it does not wait */
 	alignas(MAL_CACHE_LINE) _Atomic uint64_t waiting_since;
@@ -280,7 +280,7 @@ PIN(mal_rank_slot, unmanaged, 20) PIN(mal_rank_slot, finalized, 24)
 PIN(mal_rank_slot, uses_mpi, 32) PIN(mal_rank_slot, foreign_threads, 36)
 PIN(mal_rank_slot, home, 40)
 PIN(mal_rank_slot, proves, 168) PIN(mal_rank_slot, unread, 172) PIN(mal_rank_slot, beside_ms, 176)
-PIN(mal_rank_slot, differs, 180) PIN(mal_rank_slot, bound, 184)
+PIN(mal_rank_slot, differs, 180) PIN(mal_rank_slot, bound_reason, 184)
 PIN(mal_rank_slot, waiting_since, 384) PIN(mal_rank_slot, team, 392)
 PIN(mal_rank_slot, binding, 396) PIN(mal_rank_slot, changes, 448) PIN(mal_rank_slot, use, 452)
 PIN(mal_rank_slot, given_count, 512) PIN(mal_rank_slot, pin_count, 516)
@@ -300,7 +300,7 @@ PIN(mal_snapshot, thread_ticks, 96) PIN(mal_snapshot, regions, 104) PIN(mal_snap
 PIN(mal_snapshot, max, 120) PIN(mal_snapshot, cpu, 128) PIN(mal_snapshot, outside_team, 136)
 PIN(mal_snapshot, beside, 144) PIN(mal_snapshot, waits, 152)
 PIN_SIZE(mal_thread_slot, 64) PIN(mal_thread_slot, tid, 0) PIN(mal_thread_slot, cpu, 4)
-PIN(mal_thread_slot, bound, 8) PIN(mal_thread_slot, home, 12) PIN(mal_thread_slot, busy, 16)
+PIN(mal_thread_slot, bound_cpu, 8) PIN(mal_thread_slot, home, 12) PIN(mal_thread_slot, busy, 16)
 _Static_assert(MAL_BOUNDARY_KINDS == 5 && MAL_RANK_DEAD == 3 && MAL_RULE_AWAIT == 256 &&
 	       MAL_REASON_REPORTED == 13 && MAL_NOBODY == 0xffff,
 	       "processes of two builds share these numbers: increment MAL_SEGMENT_VERSION");

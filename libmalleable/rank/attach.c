@@ -268,7 +268,7 @@ static void forget_earlier_program(const struct mal_rank *rank)
 	atomic_store(&rank->slot->unread, false);
 	atomic_store(&rank->slot->beside_ms, 0);
 	atomic_store(&rank->slot->differs, 0);
-	rank->slot->bound[0] = '\0';
+	rank->slot->bound_reason[0] = '\0';
 }
 
 static void forget_in_child(void)
@@ -356,7 +356,7 @@ static int attach(struct mal_rank *rank, struct mal_error *err)
 
 void mal_attach_behind(const void *tool)
 {
-	snprintf(mal.slot->bound, sizeof(mal.slot->bound), "OMPT tool %s goes first",
+	snprintf(mal.slot->bound_reason, sizeof(mal.slot->bound_reason), "OMPT tool %s goes first",
 		 mal_tools_file(tool));
 	atomic_store(&mal.slot->reason, MAL_REASON_TOOL);
 	mal_warn_for_all("another OMPT tool goes first: " MAL_NOT_TIMED);

@@ -384,7 +384,7 @@ void mal_wait_poll(void)
 static unsigned int cpu_of_waiter(const struct mal_rank *rank)
 {
 	const struct mal_thread_slot *slot = &rank->threads[0];
-	unsigned int cpu = atomic_load_explicit(&slot->bound, memory_order_relaxed);
+	unsigned int cpu = atomic_load_explicit(&slot->bound_cpu, memory_order_relaxed);
 
 	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) != rank->primary.tid ||
 	    cpu >= rank->segment.cpu_count)

@@ -11,7 +11,8 @@
 void mal_prove(void)
 {
 	if (getenv(MAL_ENV_PROVE) && mal.mode == MAL_MODE_AUTO)
-		snprintf(mal.slot->bound, sizeof(mal.slot->bound), "built without the prover");
+		snprintf(mal.slot->bound_reason, sizeof(mal.slot->bound_reason),
+			 "built without the prover");
 }
 
 struct mal_region_verdict mal_prove_region(const void *key)

@@ -199,12 +199,12 @@ __attribute__((noinline)) static void settle_in(struct mal_rank *rank, struct ma
 	mal_self.considered_primary = true;
 	if (atomic_load_explicit(&slot->tid, memory_order_relaxed) != mal_self.tid) {
 		atomic_store_explicit(&slot->tid, mal_self.tid, memory_order_relaxed);
-		atomic_store_explicit(&slot->bound, MAL_NO_CPU, memory_order_relaxed);
+		atomic_store_explicit(&slot->bound_cpu, MAL_NO_CPU, memory_order_relaxed);
 	}
 	if (index == 0 && size != expected)
 		mal_region_resized(rank, size);
 	/* Also beyond EXPECTED: the primary thread cannot bind a thread that it has not seen. */
-	if (atomic_load_explicit(&slot->bound, memory_order_relaxed) !=
+	if (atomic_load_explicit(&slot->bound_cpu, memory_order_relaxed) !=
 		    atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
 	    mal_rule(rank, MAL_RULE_BIND))
 		mal_bind_self(rank, slot);
@@ -224,7 +224,7 @@ static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int s
 	int32_t tid = mal_self.tid;
 
 	return tid && atomic_load_explicit(&slot->tid, memory_order_relaxed) == tid &&
-	       atomic_load_explicit(&slot->bound, memory_order_relaxed) ==
+	       atomic_load_explicit(&slot->bound_cpu, memory_order_relaxed) ==
 		       atomic_load_explicit(&slot->cpu, memory_order_relaxed) &&
 	       size == value >> TEAM_SHIFT && !(value & (HIDES_SIZE | MAL_MIMICS_FP));
 }

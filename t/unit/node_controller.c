@@ -257,7 +257,7 @@ void node_rank_start(unsigned int rank)
 		struct mal_thread_slot *thread = node_thread(rank, i);
 
 		thread->tid = slot->pid + (int32_t)i;
-		thread->cpu = thread->bound = thread->home = rank * node.cpus + i % node.cpus;
+		thread->cpu = thread->bound_cpu = thread->home = rank * node.cpus + i % node.cpus;
 	}
 	slot->team = NODE_TEAM;
 	slot->uses_mpi = true;

@@ -216,7 +216,7 @@ void put_thread(unsigned int rank, unsigned int thread, unsigned int cpu)
 	struct mal_thread_slot *slot = thread_of(rank, thread);
 
 	slot->tid = tid_of(rank, thread);
-	slot->cpu = slot->bound = cpu;
+	slot->cpu = slot->bound_cpu = cpu;
 	test_kernel.at[slot->tid] = cpu;
 }
 
@@ -234,7 +234,7 @@ static void fill_rank(unsigned int rank, unsigned int each)
 	for (unsigned int cpu = rank * each; cpu < (rank + 1) * each; cpu++)
 		mal_cpumask_add(&slot->home, cpu);
 	for (unsigned int i = 0; i < mal.segment.thread_count; i++)
-		thread_of(rank, i)->cpu = thread_of(rank, i)->bound = thread_of(rank, i)->home =
+		thread_of(rank, i)->cpu = thread_of(rank, i)->bound_cpu = thread_of(rank, i)->home =
 			MAL_NO_CPU;
 }
 

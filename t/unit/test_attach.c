@@ -219,7 +219,7 @@ static void earlier_rank_of_the_slot_is_not_believed(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < view.thread_count; i++) {
 		threads[i].tid = 4711;
-		threads[i].cpu = threads[i].bound = 3;
+		threads[i].cpu = threads[i].bound_cpu = 3;
 	}
 	mal_cpumask_add(&view.ranks[0].home, 3);
 	mal_attach();

@@ -213,7 +213,7 @@ static void users_leave_a_withdrawn_cpu(void **state)
 	assert_int_equal(node_cpu(1).owner, MAL_NOBODY);
 	assert_int_equal(node_cpu(1).user, MAL_NOBODY);
 	assert_int_not_equal(node_thread(1, 1)->cpu, 1);
-	assert_int_equal(node_thread(1, 1)->bound, MAL_NO_CPU);
+	assert_int_equal(node_thread(1, 1)->bound_cpu, MAL_NO_CPU);
 	for (unsigned int rank = 0; rank < 2; rank++)
 		for (unsigned int i = 0; i < NODE_THREADS; i++)
 			assert_false(node_may_run(rank, i, 1));
@@ -360,7 +360,7 @@ static void undone_affinities_are_set_again(void **state)
 	assert_true(node_may_run(0, 0, 0) && !node_may_run(0, 0, 1));
 	/* Its place was not the rank's: it goes home, beside the other one. */
 	assert_int_equal(node_thread(0, 1)->cpu, 1);
-	assert_int_equal(node_thread(0, 1)->bound, 1);
+	assert_int_equal(node_thread(0, 1)->bound_cpu, 1);
 	assert_true(node_may_run(0, 1, 1) && !node_may_run(0, 1, 0) && !node_may_run(0, 1, 6));
 	assert_true(node_may_run(0, 2, 0) && node_may_run(0, 2, 1) && !node_may_run(0, 2, 6));
 	/* A thread that has no place, and a rank that has no CPU, are left alone. */

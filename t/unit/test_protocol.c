@@ -145,7 +145,7 @@ static void late_thread_that_binds_itself(void **state)
 	(void)state;
 	mal_word_set(word_of(4), (struct mal_cpu_state){2, 0, true});
 	thread_of(0, 1)->cpu = 4;
-	thread_of(0, 1)->bound = MAL_NO_CPU;
+	thread_of(0, 1)->bound_cpu = MAL_NO_CPU;
 	while_binding = rank_2_takes_ours_back;
 	mal_bind_self(&mal, thread_of(0, 1));
 	assert_null(while_binding);
@@ -163,7 +163,7 @@ static void late_thread_of_a_dead_owner(void **state)
 	(void)state;
 	mal_word_set(word_of(4), (struct mal_cpu_state){2, 0, true});
 	thread_of(0, 1)->cpu = 4;
-	thread_of(0, 1)->bound = MAL_NO_CPU;
+	thread_of(0, 1)->bound_cpu = MAL_NO_CPU;
 	while_binding = rank_2_takes_ours_back_and_dies;
 	mal_bind_self(&mal, thread_of(0, 1));
 	assert_null(while_binding);
@@ -173,7 +173,7 @@ static void late_thread_of_a_dead_owner(void **state)
 static void thread_is_replaced(void)
 {
 	thread_of(1, 1)->tid = 50;
-	thread_of(1, 1)->bound = MAL_NO_CPU;
+	thread_of(1, 1)->bound_cpu = MAL_NO_CPU;
 }
 
 /* The runtime has a new thread in place of the one that is sent. */
@@ -327,7 +327,7 @@ static void lent_cpu_that_nobody_wants_comes_back(void **state)
 static void bound_is_wrong(void **state)
 {
 	(void)state;
-	thread_of(0, 2)->bound = 5;
+	thread_of(0, 2)->bound_cpu = 5;
 	mal_word_set(word_of(5), (struct mal_cpu_state){2, 0, true});
 	atomic_fetch_add(&mal.slot->changes, 1);
 	mal_cpus_refresh(&mal);
@@ -360,7 +360,7 @@ static void forgotten_threads_are_bound_again(void **state)
 	assert_int_equal(test_kernel.binds, 0);
 	mal_bind_forget(&mal);
 	for (unsigned int i = 0; i < THREADS; i++)
-		assert_int_equal(thread_of(0, i)->bound, MAL_NO_CPU);
+		assert_int_equal(thread_of(0, i)->bound_cpu, MAL_NO_CPU);
 	assert_true(mal_bind_team(&mal, THREADS));
 	assert_int_equal(test_kernel.binds, THREADS);
 }

@@ -400,7 +400,8 @@ static void behind_another_tool(void **state)
 	for (unsigned int rank = 0; rank < 2; rank++) {
 		node_slot(rank)->reason = MAL_REASON_TOOL;
 		node_slot(rank)->unmanaged = true;
-		snprintf(node_slot(rank)->bound, MAL_BOUND_TEXT, "OMPT tool libdlb.so goes first");
+		snprintf(node_slot(rank)->bound_reason, MAL_BOUND_TEXT,
+			 "OMPT tool libdlb.so goes first");
 	}
 	measured((struct mal_totals){
 		.windows = 3, .elapsed_s = 20, .off_s = 20, .ideal_s = 20, .balance_before = 10});
@@ -653,24 +654,24 @@ static void free_runs_are_counted(void **state)
 	does_not_say("runs free");
 	/* Nothing could be: also said where the program keeps no team. */
 	does_not_say("regions: none");
-	strcpy(node_slot(0)->bound, "built without Zydis");
+	strcpy(node_slot(0)->bound_reason, "built without Zydis");
 	says("regions: none could be classified: built without Zydis");
 	node_slot(0)->reason = MAL_REASON_REPORTED;
 	says("mode: cpuset in 1 of 2 ranks, team in the others: the program relies on its "
 	     "number of threads (see max_threads=)");
 	says("regions: none could be classified: built without Zydis");
-	node_slot(0)->bound[0] = '\0';
+	node_slot(0)->bound_reason[0] = '\0';
 	node_slot(0)->proves = MAL_PROVES;
 	says("regions: 37 of 40 runs free");
 	/* The program was read meanwhile, or not even then: why one is bound is not known yet. */
-	strcpy(node_slot(0)->bound, "x: it is being read in the background");
+	strcpy(node_slot(0)->bound_reason, "x: it is being read in the background");
 	node_slot(0)->unread = true;
 	says("regions: 37 of 40 runs free; analysis did not end before the last region");
 	node_slot(0)->unread = false;
 	node_slot(0)->beside_ms = 3400;
-	strcpy(node_slot(0)->bound, "x: tasks");
+	strcpy(node_slot(0)->bound_reason, "x: tasks");
 	says("regions: 37 of 40 runs free; analysis took 3.4 s in the background; bound: x: tasks");
-	node_slot(0)->bound[0] = '\0';
+	node_slot(0)->bound_reason[0] = '\0';
 	node_slot(0)->beside_ms = 0;
 	/* Most were free, so its teams follow. */
 	does_not_say("mode: cpuset");
@@ -679,16 +680,16 @@ static void free_runs_are_counted(void **state)
 	     "number of threads (see max_threads=)");
 	/* A bound region that never ran kept nothing from growing. */
 	node_slot(0)->count.free = 40;
-	strcpy(node_slot(0)->bound, "never: tasks");
+	strcpy(node_slot(0)->bound_reason, "never: tasks");
 	does_not_say("bound:");
-	node_slot(0)->bound[0] = '\0';
+	node_slot(0)->bound_reason[0] = '\0';
 	node_slot(0)->count.free = 37;
 	node_slot(1)->proves = MAL_PROVES_ONE;
 	mal_cpumask_parse("1", &node_slot(1)->home, NULL);
-	strcpy(node_slot(1)->bound, "f\n\x1b[2J.omp: identity");
+	strcpy(node_slot(1)->bound_reason, "f\n\x1b[2J.omp: identity");
 	says("regions: 37 of 80 runs free; bound: f??[2J.omp: identity; the program sees 1 thread, "
 	     "so no team grows: try two CPUs a rank, or --balance=max_threads=2");
-	memset(node_slot(1)->bound, 'x', MAL_BOUND_TEXT);
+	memset(node_slot(1)->bound_reason, 'x', MAL_BOUND_TEXT);
 	assert_int_equal(strlen(mal_phrase_bound(node, 1, line, sizeof(line))), MAL_BOUND_TEXT);
 }
 

@@ -71,7 +71,7 @@ static void bind_us(void)
 {
 	put_thread(0, 0, 0);
 	thread_of(0, 0)->home = 0;
-	thread_of(0, 0)->bound = MAL_NO_CPU;
+	thread_of(0, 0)->bound_cpu = MAL_NO_CPU;
 	mal_bind_self(&mal, thread_of(0, 0));
 	assert_string_equal(mask_of_thread(1), "0");
 }
@@ -356,7 +356,7 @@ static void sees_its_home(void **state)
 	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
 	assert_int_equal(CPU_COUNT(&set), 2);
 	/* One that the program chose it sees as it is. */
-	thread_of(0, 0)->bound = cpu + 1;
+	thread_of(0, 0)->bound_cpu = cpu + 1;
 	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
 	assert_true(CPU_EQUAL(&set, &single));
 	mal.active = false;
@@ -519,7 +519,7 @@ static void second_runtime_counts_all_cpus(void **state)
 	bind_us();
 	mal_bind_release(&mal);
 	assert_string_equal(mask_of_thread(1), "0-1");
-	assert_int_equal(thread_of(0, 0)->bound, MAL_NO_CPU);
+	assert_int_equal(thread_of(0, 0)->bound_cpu, MAL_NO_CPU);
 	assert_true(mal.placed.outdated);
 	mal.placed.outdated = false;
 	mal_bind_release(&mal);

@@ -287,7 +287,7 @@ static void thread_that_is_not_bound(void **state)
 {
 	(void)state;
 	start_helper();
-	thread_of(0, 0)->bound = MAL_NO_CPU;
+	thread_of(0, 0)->bound_cpu = MAL_NO_CPU;
 	mal_mpi_enter(false);
 	turn_clock(10 * MS);
 	turns(3);

@@ -103,7 +103,7 @@ static void evict_team(struct mal_controller *controller, unsigned int rank, uns
 		if (!atomic_load_explicit(&slot->tid, memory_order_relaxed))
 			continue;
 		if (atomic_compare_exchange_strong(&slot->cpu, &expected, refuge))
-			atomic_store(&slot->bound, MAL_NO_CPU);
+			atomic_store(&slot->bound_cpu, MAL_NO_CPU);
 	}
 }
 

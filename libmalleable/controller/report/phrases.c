@@ -182,7 +182,7 @@ enum mal_mode_reason mal_phrase_main_reason(const struct mal_controller *control
 const char *mal_phrase_bound(const struct mal_controller *controller, unsigned int rank, char *text,
 			     size_t size)
 {
-	const volatile char *bound = controller->step->segment.ranks[rank].bound;
+	const volatile char *bound = controller->step->segment.ranks[rank].bound_reason;
 	size_t length = 0;
 
 	/* The rank may write meanwhile. */

@@ -22,8 +22,8 @@ static uint64_t begun_ns;
 
 static void say(const char *text)
 {
-	if (!mal.slot->bound[0])
-		snprintf(mal.slot->bound, sizeof(mal.slot->bound), "%s", text);
+	if (!mal.slot->bound_reason[0])
+		snprintf(mal.slot->bound_reason, sizeof(mal.slot->bound_reason), "%s", text);
 }
 
 /*
@@ -77,7 +77,7 @@ static void note_unread(void)
 		return;
 	if (mal_regions_are_unread())
 		return;
-	mal.slot->bound[0] = '\0';
+	mal.slot->bound_reason[0] = '\0';
 	atomic_store(&mal.slot->beside_ms, (uint32_t)((mal_now_ns() - begun_ns) / 1000000));
 	atomic_store(&mal.slot->unread, false);
 }
@@ -102,7 +102,7 @@ struct mal_region_verdict mal_prove_region(const void *key)
 __attribute__((noinline)) static void say_why(const void *key)
 {
 	struct mal_fpstate saved = mal_fpstate_save();
-	char text[sizeof(mal.slot->bound)] = "a region of which nothing is known";
+	char text[sizeof(mal.slot->bound_reason)] = "a region of which nothing is known";
 
 	if (!((uintptr_t)key & MAL_NO_FUNCTION))
 		mal_region_why(key, text, sizeof(text));
@@ -112,13 +112,13 @@ __attribute__((noinline)) static void say_why(const void *key)
 
 void mal_prove_say_bound(const void *key)
 {
-	if (!mal.slot->bound[0])
+	if (!mal.slot->bound_reason[0])
 		say_why(key);
 }
 
 bool mal_prove_all_free(void)
 {
-	char text[sizeof(mal.slot->bound)];
+	char text[sizeof(mal.slot->bound_reason)];
 
 	if (mal_regions_are_free(text, sizeof(text)))
 		return true;

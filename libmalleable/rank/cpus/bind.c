@@ -135,7 +135,7 @@ bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 
 		atomic_store_explicit(&slot->home, home_of(rank, i, team), memory_order_relaxed);
 		if (atomic_exchange(&slot->cpu, cpu) != cpu ||
-		    atomic_load_explicit(&slot->bound, memory_order_relaxed) != cpu ||
+		    atomic_load_explicit(&slot->bound_cpu, memory_order_relaxed) != cpu ||
 		    !is_used_by(rank, cpu, rank->me))
 			bind_to(rank, rank->me, slot);
 	}
@@ -151,7 +151,8 @@ void mal_bind_forget(struct mal_rank *rank)
 {
 	mal_bind_outdate(rank);
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++)
-		atomic_store_explicit(&rank->threads[i].bound, MAL_NO_CPU, memory_order_relaxed);
+		atomic_store_explicit(&rank->threads[i].bound_cpu, MAL_NO_CPU,
+				      memory_order_relaxed);
 }
 
 /* The slot of thread TID (0: the calling one), NULL if it is in no team. */
@@ -308,7 +309,7 @@ bool mal_bind_is_ours(const struct mal_rank *rank, int32_t tid, const struct mal
 {
 	const struct mal_thread_slot *slot = slot_of(rank, tid);
 	uint32_t bound =
-		slot ? atomic_load_explicit(&slot->bound, memory_order_relaxed) : MAL_NO_CPU;
+		slot ? atomic_load_explicit(&slot->bound_cpu, memory_order_relaxed) : MAL_NO_CPU;
 
 	return bound < rank->segment.cpu_count && mal_cpumask_count(mask) == 1 &&
 	       mal_cpumask_has(mask, bound);
@@ -349,7 +350,7 @@ void mal_bind_release(struct mal_rank *rank)
 
 	if (!slot || !mal_bind_widen(rank, &rank->home))
 		return;
-	atomic_store_explicit(&slot->bound, MAL_NO_CPU, memory_order_relaxed);
+	atomic_store_explicit(&slot->bound_cpu, MAL_NO_CPU, memory_order_relaxed);
 	mal_bind_outdate(rank);
 }
 
