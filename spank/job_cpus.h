@@ -46,7 +46,7 @@ struct balance_job_cpus *balance_job_cpus_join(unsigned int job, unsigned int st
 					       struct mal_error *err);
 
 /*
- * The step's controller listens on SOCKET, a name in MAL_SOCKET_DIR; empty: there is none, and the
+ * The step's controller listens on SOCKET, a name in MAL_SOCKET_DIR; empty: none, and the
  * place is given up. Returns 0; or -1, with POOL freed: the step keeps to its own CPUs.
  */
 int balance_job_cpus_settle(struct balance_job_cpus *pool, const char *socket);

@@ -27,7 +27,7 @@
 /* Retries if the last step that leaves removes the directory meanwhile. */
 #define TRIES 10
 
-/* Where the script's pipe is (core/script.h); empty: there is none. */
+/* Where the script's pipe is (core/script.h); empty: none. */
 static char script_path[MAL_SCRIPT_PATH];
 /* And beside it the pipe of its launchers (core/handover.h); likewise. */
 static char handovers_path[MAL_SCRIPT_PATH];

@@ -49,7 +49,7 @@ void mal_cpumask_drop(struct mal_cpumask *mask, const struct mal_cpumask *other)
 		mask->bits[i] &= ~other->bits[i];
 }
 
-/* Parse a number at *TEXT, and move that behind it. MAL_MAX_CPUS: there is none in range. */
+/* Parse a number at *TEXT, and move that behind it. MAL_MAX_CPUS: none in range. */
 static unsigned int parse_cpu(const char **text)
 {
 	char *end;

@@ -60,10 +60,10 @@ static bool is(const char *name, const char *value)
 /* For what is said once. */
 static bool is_first(void)
 {
-	const char *rank = mal_launcher_told(environ, MAL_LAUNCHER_LOCAL_RANK);
+	const char *rank = mal_launcher_value(environ, MAL_LAUNCHER_LOCAL_RANK);
 
 	if (!rank)
-		rank = mal_launcher_told(environ, MAL_LAUNCHER_RANK);
+		rank = mal_launcher_value(environ, MAL_LAUNCHER_RANK);
 	return rank && strcmp(rank, "0") == 0;
 }
 
@@ -242,7 +242,7 @@ static int ask(struct mal_launcher_group *group, long deadline, int *segment,
 	return result;
 }
 
-/* Get the segment of the launcher's controller. Returns 0, *RECEIVED -1: there is none. */
+/* Get the segment of the launcher's controller. Returns 0, *RECEIVED -1: none. */
 static int come(struct mal_launcher_group *group, int *received,
 		struct mal_launcher_group_answer *answer, struct mal_error *err)
 {
@@ -307,7 +307,7 @@ static void execute_in(char *list, char **argv)
  */
 static void execute(char **argv)
 {
-	const char *list = mal_launcher_told(environ, MAL_LAUNCHER_PATH);
+	const char *list = mal_launcher_value(environ, MAL_LAUNCHER_PATH);
 	char here[] = ".", *copy = list && !strchr(argv[0], '/') ? strdup(list) : NULL;
 
 	if (copy)

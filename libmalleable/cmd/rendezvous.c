@@ -20,8 +20,8 @@
 
 int mal_rendezvous_find(struct mal_rendezvous *rendezvous, struct mal_error *err)
 {
-	const char *path = mal_launcher_told(environ, MAL_LAUNCHER_DIRECTORY),
-		   *group = mal_launcher_told(environ, MAL_LAUNCHER_JOB);
+	const char *path = mal_launcher_value(environ, MAL_LAUNCHER_DIRECTORY),
+		   *group = mal_launcher_value(environ, MAL_LAUNCHER_JOB);
 	struct stat status;
 
 	if (!path || !group || strchr(group, '/'))

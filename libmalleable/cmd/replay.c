@@ -249,7 +249,7 @@ static void print_text(const struct mal_trace *trace, const struct compared *pol
 	       trace->cut ? " (its last line is not finished)" : "");
 	if (mal_others_are_many(trace->others))
 		printf("no estimate: %s: record it on a quiet node\n\n",
-		       mal_others_say(trace->others, others));
+		       mal_others_format(trace->others, others));
 	else
 		printf("predicted: %.3f s unbalanced, at best %.3f s\n\n", first->off_s,
 		       first->ideal_s);
@@ -301,7 +301,7 @@ static int print_json(const struct mal_trace *trace, const struct compared *poli
 			 "node", trace->node, "policy", trace->policy, "ranks",
 			 (int)trace->rank_count, "cpus", (int)trace->topology.cpu_count, "windows",
 			 (json_int_t)trace->window_count, "recorded_s", recorded_s(trace),
-			 "no_estimate", known ? NULL : mal_others_say(trace->others, others),
+			 "no_estimate", known ? NULL : mal_others_format(trace->others, others),
 			 "policies", list);
 	failed = !root || json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) < 0;
 	putchar('\n');

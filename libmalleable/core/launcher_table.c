@@ -55,7 +55,7 @@ const struct mal_launcher *mal_launcher_of_daemon(const char *program)
 	return NULL;
 }
 
-const char *mal_launcher_told(char *const *variables, enum mal_launcher_fact fact)
+const char *mal_launcher_value(char *const *variables, enum mal_launcher_fact fact)
 {
 	const char *told = NULL;
 

@@ -36,11 +36,11 @@ struct mal_launcher {
 
 extern const struct mal_launcher mal_launchers[];
 
-/* The launcher with daemon PROGRAM, a path; NULL: there is none. */
+/* The launcher with daemon PROGRAM, a path; NULL: none. */
 const struct mal_launcher *mal_launcher_of_daemon(const char *program);
 
-/* What a launcher has told of FACT in VARIABLES; NULL: none has. */
-const char *mal_launcher_told(char *const *variables, enum mal_launcher_fact fact);
+/* The value of FACT that a launcher left in VARIABLES; NULL: none. */
+const char *mal_launcher_value(char *const *variables, enum mal_launcher_fact fact);
 
 /* The same, for the first one that is a number up to MOST. */
 bool mal_launcher_number(char *const *variables, enum mal_launcher_fact fact, unsigned int most,

@@ -30,7 +30,8 @@ static inline bool mal_others_are_many(struct mal_others_parts parts)
 }
 
 /* "others used 48 % of the CPUs" into TEXT, or of one CPU if these are only few. Returns TEXT. */
-static inline const char *mal_others_say(struct mal_others_parts parts, char text[MAL_OTHERS_TEXT])
+static inline const char *mal_others_format(struct mal_others_parts parts,
+					    char text[MAL_OTHERS_TEXT])
 {
 	bool all = !(parts.taken > parts.used) || parts.used > MAL_OTHERS_MUCH;
 

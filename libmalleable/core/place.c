@@ -50,7 +50,7 @@ uint32_t mal_place_refuge(const struct mal_placing *placing, uint32_t home)
 
 /*
  * The thread's place if its rank may use that CPU; else make a CPU that the rank uses its place.
- * MAL_NO_CPU: there is none.
+ * MAL_NO_CPU: none.
  */
 static uint32_t right_place(const struct mal_placing *placing, struct mal_thread_slot *slot)
 {

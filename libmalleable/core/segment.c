@@ -151,7 +151,7 @@ int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err)
 }
 
 /* Without it one line too many is printed, or a less exact one. */
-static void say_true(int fd, size_t at)
+static void write_true(int fd, size_t at)
 {
 	static const uint32_t yes = true;
 
@@ -161,7 +161,7 @@ static void say_true(int fd, size_t at)
 
 void mal_segment_note_unbalanced(int fd)
 {
-	say_true(fd, offsetof(struct mal_header, refused));
+	write_true(fd, offsetof(struct mal_header, refused));
 }
 
 int mal_segment_named(char *const *environment)
@@ -198,7 +198,7 @@ void mal_segment_note_unloadable(int fd)
 	struct mal_header header;
 
 	if (read_header(fd, &header) && header.version == MAL_SEGMENT_VERSION && !header.over)
-		say_true(fd, offsetof(struct mal_header, unloadable));
+		write_true(fd, offsetof(struct mal_header, unloadable));
 }
 
 void mal_segment_close(struct mal_segment *segment)

@@ -23,6 +23,6 @@ int mal_site_report_make(struct mal_error *err);
 
 /*
  * Read it into BYTES, of MAL_SITE_REPORT_MAX. FD may be anything that a user has passed: what could
- * make the caller wait is not read. Returns the text's length; 0: there is none.
+ * make the caller wait is not read. Returns the text's length; 0: none.
  */
 size_t mal_site_report_read(int fd, char *bytes);

@@ -25,7 +25,7 @@ void mal_starts_count(enum mal_start what, int by);
 /* This program misses a library. */
 void mal_starts_miss(enum mal_absent library);
 
-/* For who starts a task of the step whose segment is descriptor FD: a program begins. */
+/* Count a program that begins: a task of the step whose segment is descriptor FD. */
 void mal_starts_begin(int fd);
 
 /* Whether no rank connected since no program of the step used MPI or OpenMP, as far as is known. */

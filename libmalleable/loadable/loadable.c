@@ -26,7 +26,7 @@ struct loaded {
 	struct mal_exchange_param texts[MAL_CHOICE_PARAMS];
 };
 
-/* The user's own directory; empty: there is none. */
+/* The user's own directory; empty: none. */
 static char users_own[PATH_MAX];
 
 static struct loaded table[MAL_LOADABLE_MAX];

@@ -31,7 +31,7 @@ void mal_prove(void);
 struct mal_region_verdict mal_prove_region(const void *key);
 
 /* It is bound and ran: the report names one. */
-void mal_prove_say_bound(const void *key);
+void mal_prove_note_bound(const void *key);
 
 /* Whether all regions that the program may start are free. The report names one that is not. */
 bool mal_prove_all_free(void);

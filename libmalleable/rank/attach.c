@@ -97,7 +97,7 @@ static bool ask_pmix(const struct mal_rank *rank, unsigned int *number, unsigned
 	unsigned int local, size;
 	bool known;
 
-	if (!mal_launcher_told(environ, MAL_LAUNCHER_RANK) || !mal_pmix_open(true))
+	if (!mal_launcher_value(environ, MAL_LAUNCHER_RANK) || !mal_pmix_open(true))
 		return false;
 	known = mal_pmix_local(&local, &size) && local < rank->segment.rank_count &&
 		size <= rank->segment.rank_count;

@@ -21,7 +21,7 @@ struct mal_region_verdict mal_prove_region(const void *key)
 	return (struct mal_region_verdict){.stays = true};
 }
 
-void mal_prove_say_bound(const void *key)
+void mal_prove_note_bound(const void *key)
 {
 	(void)key;
 }

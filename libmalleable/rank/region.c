@@ -245,7 +245,7 @@ static unsigned int begin_proved(struct mal_rank *rank, const void *where, unsig
 	keeps = rank->proofs.kept ? rank->team.own : rank->team.base;
 	/* Where an if clause leaves one thread, the call may show no function. */
 	if (!rank->proofs.kept && (requested != 1 || rank->team.base == 1))
-		mal_prove_say_bound(where);
+		mal_prove_note_bound(where);
 	if (requested != rank->team.size || rank->team.size == keeps)
 		return requested;
 	mal_team_set(rank, keeps);

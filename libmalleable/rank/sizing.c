@@ -43,8 +43,8 @@ void mal_sizing_open(struct mal_rank *rank)
 }
 
 /*
- * Whether the region is long enough for threads to share CPUs. One that the system interrupted
- * seems to, but typically takes far less.
+ * Whether the region is long enough for threads to share CPUs: by its work, and by its typical
+ * length, as an interruption makes a short one look long.
  */
 static bool is_long(const struct mal_rank *rank, const struct mal_region *region)
 {

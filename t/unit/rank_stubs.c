@@ -169,7 +169,7 @@ STUB(void, mal_reveal, (void), NOTHING)
 STUB(void, mal_prove_reported_one, (void), NOTHING)
 STUB(struct mal_region_verdict, mal_prove_region, (const void *key),
      (struct mal_region_verdict){.stays = true})
-STUB(void, mal_prove_say_bound, (const void *key), NOTHING)
+STUB(void, mal_prove_note_bound, (const void *key), NOTHING)
 STUB(bool, mal_prove_all_free, (void), false)
 STUB(void, mal_region_begin, (const void *where, unsigned int requested), NOTHING)
 STUB(void, mal_region_resized, (struct mal_rank * rank, unsigned int size), NOTHING)

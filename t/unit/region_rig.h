@@ -69,7 +69,7 @@ struct mal_region_verdict mal_prove_region(const void *key)
 
 static const void *said;
 
-void mal_prove_say_bound(const void *key)
+void mal_prove_note_bound(const void *key)
 {
 	said = key;
 }

@@ -637,7 +637,7 @@ static void launchers_of_the_table(void **state)
 			if (!each->facts[fact])
 				continue;
 			sets(variable, sizeof(variable), each->facts[fact], "3");
-			assert_string_equal(mal_launcher_told(variables, fact), "3");
+			assert_string_equal(mal_launcher_value(variables, fact), "3");
 			assert_true(mal_launcher_number(variables, fact, 3, &number));
 			assert_int_equal(number, 3);
 		}
@@ -645,11 +645,11 @@ static void launchers_of_the_table(void **state)
 	assert_null(mal_launcher_of_daemon("/orted/app"));
 	assert_null(mal_launcher_of_daemon("orted2"));
 	sets(variable, sizeof(variable), "PMIX_RANK", "9");
-	assert_string_equal(mal_launcher_told(variables, MAL_LAUNCHER_RANK), "9");
+	assert_string_equal(mal_launcher_value(variables, MAL_LAUNCHER_RANK), "9");
 	assert_true(mal_launcher_number(variables, MAL_LAUNCHER_RANK, 8, &number));
 	assert_int_equal(number, 7);
 	assert_false(mal_launcher_number(variables, MAL_LAUNCHER_RANK, 6, &number));
-	assert_null(mal_launcher_told(variables, MAL_LAUNCHER_LOCAL_RANK));
+	assert_null(mal_launcher_value(variables, MAL_LAUNCHER_LOCAL_RANK));
 }
 
 /* Our library is left out for the file PATH in an environment of COUNT variables. */

@@ -51,7 +51,7 @@ enum mal_mode_reason mal_phrase_main_reason(const struct mal_controller *control
 
 /*
  * Of a rank that was told one thread, so that its team does not grow, in TEXT of SIZE bytes: that,
- * and what to try; empty: there is none. Returns TEXT.
+ * and what to try; empty: none. Returns TEXT.
  */
 const char *mal_phrase_reported_one(const struct mal_controller *controller, char *text,
 				    size_t size);

@@ -114,7 +114,7 @@ char *mal_status_json(const struct mal_controller *controller)
 		"rejected",
 		controller->off_switch.off_now ? "switched off by the administrator"
 					       : controller->deciding.rejected,
-		"no_estimate", known ? NULL : mal_others_say(parts, others), "cpus",
+		"no_estimate", known ? NULL : mal_others_format(parts, others), "cpus",
 		mal_cpumask_format(&controller->step->allocation, cpus, sizeof(cpus)), "running_s",
 		mal_ticks_to_s(mal_ticks() - controller->step->started), "windows",
 		(int)controller->totals.windows, "measured_s", controller->totals.elapsed_s,

@@ -49,7 +49,7 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 		return no_libomp;
 	if (mal_others_are_many(controller->plausibility.parts)) {
 		snprintf(text, size, "%s: try a quiet node",
-			 mal_others_say(controller->plausibility.parts, others));
+			 mal_others_format(controller->plausibility.parts, others));
 		return text;
 	}
 	if (controller->plausibility.stopped)

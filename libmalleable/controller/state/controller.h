@@ -210,8 +210,9 @@ struct mal_controller {
 	struct mal_allocation allocation; /* cpus/allocation.h */
 	struct {
 		struct mal_cpumask cpus; /* nobody's, but threads of ranks may be there still */
-		struct mal_cpumask kept; /* that ranks were told to leave in vain, at any time */
-	} leaving;			 /* cpus/leaving.h */
+		struct mal_cpumask
+			kept; /* that ranks were told to leave and did not, at any time */
+	} leaving;	      /* cpus/leaving.h */
 	struct {
 		uint64_t until; /* ticks; 0: nothing was taken away */
 		uint64_t looked;

@@ -110,7 +110,7 @@ __attribute__((noinline)) static void say_why(const void *key)
 	mal_fpstate_restore(&saved);
 }
 
-void mal_prove_say_bound(const void *key)
+void mal_prove_note_bound(const void *key)
 {
 	if (!mal.slot->bound_reason[0])
 		say_why(key);

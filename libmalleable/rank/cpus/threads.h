@@ -33,7 +33,7 @@ bool mal_threads_start_background(void *(*function)(void *));
 bool mal_threads_background_works(void);
 
 /*
- * Its number, 0: there is none; and the CPU time that all such threads had, never less than before.
+ * Its number, 0: none; and the CPU time that all such threads had, never less than before.
  */
 int32_t mal_threads_background_tid(void);
 uint64_t mal_threads_background_ns(void);

@@ -64,7 +64,7 @@ static bool tell(const char *request)
 	return mal_channel_tell(nodes.controller, request, mal_patience_ms(ANSWER_MS));
 }
 
-/* Ask the controller for a summary of node NAME. The caller frees it; NULL: there is none. */
+/* Ask the controller for a summary of node NAME. The caller frees it; NULL: none. */
 static char *summarize(const char *name)
 {
 	char *request, *answer;

@@ -74,7 +74,7 @@ static bool is_about_tools(const char *name, const char *usual)
 static unsigned long cpus_at_start(const cpu_set_t *cpus)
 {
 	const char *all = mal_variable(environ, MAL_ENV_HOME),
-		   *ranks = mal_launcher_told(environ, MAL_LAUNCHER_LOCAL_SIZE);
+		   *ranks = mal_launcher_value(environ, MAL_LAUNCHER_LOCAL_SIZE);
 	unsigned long count = (unsigned long)CPU_COUNT(cpus), parts;
 
 	if (!all)
