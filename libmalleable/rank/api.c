@@ -142,7 +142,7 @@ int malleable_waiting_end(void)
 	if (!mal_offer_end())
 		result = MALLEABLE_E_NESTING;
 	errno = saved;
-	if (!result && !mal_self.declared)
+	if (!result && !mal_self.declared && mal_listeners_any())
 		tell_changes();
 	return result;
 }
