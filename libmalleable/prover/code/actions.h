@@ -23,6 +23,8 @@ enum mal_action {
 	MAL_ACTION_EXTEND,
 	MAL_ACTION_SIGN,
 	MAL_ACTION_CLEAR_SAME,
+	/* One that makes all ones, likewise. */
+	MAL_ACTION_SET_SAME,
 	MAL_ACTION_OR,
 	MAL_ACTION_AND,
 	MAL_ACTION_COMPARE,

@@ -18,7 +18,7 @@ enum {
 	MAL_SEEDS = 256,
 	MAL_ESCAPES = 128,
 	MAL_NEAR = 256,
-	MAL_INVARIANTS = 4096,
+	MAL_NOTED = 8192,
 	MAL_ITEMS = 512
 };
 
@@ -85,7 +85,7 @@ struct mal_block_facts {
 	mal_value compare, left, right;
 	/* Where it stored last. */
 	mal_value stored;
-	uint8_t branch, carried, effects, dirty;
+	uint8_t branch, carried, history, effects, dirty;
 	/* Ways that a thread without iterations does not take: a bit each. */
 	uint8_t dead;
 	/* The way on which the thread has iterations, and that on which it has few, plus 1. */
@@ -107,7 +107,7 @@ struct mal_block_facts {
 	uint8_t seen;
 };
 
-enum { MAL_FORCE_LOOP = 1, MAL_FORCE_JOIN = 2, MAL_FORCE_TELLS = 4 };
+enum { MAL_FORCE_LOOP = 1, MAL_FORCE_JOIN = 2, MAL_FORCE_TELLS = 4, MAL_FORCE_HISTORY = 8 };
 
 /* A value that a loop steps, found out at the end of a pass. */
 struct mal_seed {
@@ -137,10 +137,10 @@ struct mal_analysis {
 	struct mal_block_facts *facts;
 	struct mal_seed seeds[MAL_SEEDS];
 	uint32_t seed_count;
-	/* Locations that loops do not change, by their keys. */
-	uint64_t invariants[MAL_INVARIANTS];
-	uint32_t invariant_count;
-	bool finds_invariants;
+	/* Locations that loops do not change, by their keys; those that have a history, negated. */
+	uint64_t noted[MAL_NOTED];
+	uint32_t noted_count;
+	bool finds_invariants, finds_histories;
 	/*
 	 * Of the frame: what others are given the address of; variables of the function's own that
 	 * are read by themselves; variables that the runtimes fill.
@@ -196,6 +196,10 @@ void mal_effect(struct mal_analysis *analysis, unsigned int effect);
 mal_value mal_fresh(struct mal_analysis *analysis, unsigned int which, uint32_t flags);
 /* Whether a value may be seen by others; binds where not. */
 bool mal_check_value(struct mal_analysis *analysis, mal_value value, const char *as);
+/* A thread's first iteration, by itself, may store another thing at ADDRESS than the others. */
+void mal_check_first(struct mal_analysis *analysis, mal_value address);
+/* VALUE is stored where others see it. */
+void mal_check_history(struct mal_analysis *analysis, mal_value value);
 void mal_check_address(struct mal_analysis *analysis, mal_value address, int store);
 /* The first block of the loop of iterations that steps VALUE, or NULL. */
 struct mal_block_facts *mal_stepped_by(const struct mal_analysis *analysis, mal_value value);

@@ -302,6 +302,7 @@ void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction
 	}
 	facts->branch = (uint8_t)mal_branch_of(analysis, condition, left, right);
 	facts->carried = (a->flags | b->flags) & (MAL_CARRIED | MAL_COUNTED);
+	facts->history = ((a->flags | b->flags) & MAL_HISTORY) != 0;
 	/* Whether a loop of iterations ends after one, or before. */
 	facts->ends = analysis->final && facts->branch == MAL_BRANCH_SHARE && facts->leaves
 			      ? end_of(values, left, right)

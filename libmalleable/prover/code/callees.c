@@ -119,6 +119,8 @@ static void give(struct mal_analysis *analysis, uint64_t some, int lenient)
 			mal_effect(analysis, lenient ? 0 : MAL_EFFECT_BOUND);
 			continue;
 		}
+		if (!lenient)
+			mal_check_first(analysis, state->registers[reg]);
 		if (node->class != MAL_ITERATIONS)
 			mal_check_value(analysis, state->registers[reg], "passed to a function");
 		else if (analysis->without && !lenient)
@@ -126,8 +128,21 @@ static void give(struct mal_analysis *analysis, uint64_t some, int lenient)
 	}
 }
 
-/* After a call: what it may write is lost, but for its result. */
-static void forget(struct mal_analysis *analysis, uint64_t writes, mal_value result)
+/* Whether one of the registers in SOME has a history: the flag of what is made of it. */
+static uint32_t history_of(const struct mal_analysis *analysis, uint64_t some)
+{
+	uint32_t flags = 0;
+
+	for (unsigned int reg = 0; reg < MAL_XMM0 + 8; reg++)
+		if (some & MAL_BIT(reg))
+			flags |=
+				mal_node(&analysis->values, analysis->state->registers[reg])->flags;
+	return flags & MAL_HISTORY;
+}
+
+/* After a call: what it may write is lost, but for its result, made of what has HISTORY. */
+static void forget(struct mal_analysis *analysis, uint64_t writes, mal_value result,
+		   uint32_t history)
 {
 	struct mal_state *state = analysis->state;
 	mal_value lost = mal_leaf(&analysis->values, MAL_LOST, 0);
@@ -136,10 +151,12 @@ static void forget(struct mal_analysis *analysis, uint64_t writes, mal_value res
 		if (writes & MAL_BIT(reg) && !(saved & MAL_BIT(reg)))
 			state->registers[reg] = lost;
 	if (writes & MAL_BIT(MAL_RAX))
-		state->registers[MAL_RAX] = result ? result : mal_fresh(analysis, 0, MAL_ROUNDS);
+		state->registers[MAL_RAX] =
+			result ? result : mal_fresh(analysis, 0, MAL_ROUNDS | history);
 	for (unsigned int i = 0; i < 2; i++)
 		if (writes & MAL_BIT(MAL_XMM0 + i))
-			state->registers[MAL_XMM0 + i] = mal_fresh(analysis, 1 + i, MAL_ROUNDS);
+			state->registers[MAL_XMM0 + i] =
+				mal_fresh(analysis, 1 + i, MAL_ROUNDS | history);
 	state->left = state->right = 0;
 	state->load_count = 0;
 }
@@ -238,10 +255,12 @@ static void step_memory(struct mal_analysis *analysis, const char *name)
 	int set = strstr(name, "set") != NULL;
 
 	mal_check_address(analysis, to, mal_node(values, to)->class != MAL_IDENTITY);
-	if (set)
+	if (set) {
 		mal_check_value(analysis, from, "stored");
-	else
+		mal_check_history(analysis, from);
+	} else {
 		mal_check_address(analysis, from, 0);
+	}
 	if (!mal_is_share(values, length))
 		mal_check_value(analysis, length, "as a length");
 	else if (bytes->class && target->class == MAL_CLEAN)
@@ -269,7 +288,9 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 	const struct mal_external *external = mal_slot_external(slot);
 	const char *name = slot->symbol ? slot->symbol : "?";
 	uint64_t some = mal_external_arguments(external);
+	uint32_t history = external->integers == MAL_ANY_ARGUMENTS ? 0 : history_of(analysis, some);
 	mal_value result = 0;
+	bool runtime = false;
 
 	mal_share_external(analysis, external, name);
 	switch (external->kind) {
@@ -289,6 +310,7 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 		mal_forget_escaped(analysis);
 		break;
 	default:
+		runtime = true;
 		mal_effect(analysis, MAL_EFFECT_RUNTIME);
 		if (strcmp(name, "__kmpc_for_static_fini") == 0)
 			analysis->state->working = 0;
@@ -305,7 +327,11 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 					 : mal_flags(&analysis->values,
 						     analysis->state->registers[MAL_RDI]) &
 						   MAL_NEW));
-	forget(analysis, ~saved & ~MAL_BIT(MAL_FLAGS), result);
+	forget(analysis, ~saved & ~MAL_BIT(MAL_FLAGS), result, history);
+	/* No runtime returns a number there. */
+	if (runtime)
+		analysis->state->registers[MAL_XMM0] = analysis->state->registers[MAL_XMM0 + 1] =
+			mal_leaf(&analysis->values, MAL_LOST, 0);
 }
 
 static void step_callee(struct mal_analysis *analysis, uint64_t target, mal_value *results)
@@ -333,6 +359,12 @@ static void step_callee(struct mal_analysis *analysis, uint64_t target, mal_valu
 		results[0] = mal_leaf(&analysis->values, (enum mal_kind)callee->returned, 0);
 }
 
+/* Whether a function stores other than in its own frame, as far as that is known. */
+static bool stores(const struct mal_callee *callee)
+{
+	return !callee || callee->store_count || callee->alone.text;
+}
+
 static bool is_argument(const struct mal_analysis *analysis, int64_t offset, int64_t bytes)
 {
 	const struct mal_node *top =
@@ -344,9 +376,9 @@ static bool is_argument(const struct mal_analysis *analysis, int64_t offset, int
 static void step_internal(struct mal_analysis *analysis, uint64_t target)
 {
 	const struct mal_reach *reach = mal_closure(analysis->program, target);
-	uint64_t shown = 0, writes;
+	uint64_t shown = 0, writes, taken;
 	mal_value results[2] = {0, 0};
-	uint32_t does;
+	uint32_t does, history = 0;
 
 	if (!reach) {
 		analysis->values.full = 1;
@@ -359,8 +391,15 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 	for (unsigned int reg = 0; reg < MAL_XMM0 + 8; reg++)
 		if (mal_node(&analysis->values, analysis->state->registers[reg])->class)
 			shown |= MAL_BIT(reg);
-	if (shown & ~saved && analysis->final)
-		give(analysis, shown & live_in(analysis->image, target, 0), 0);
+	if ((shown & ~saved && analysis->final) || history_of(analysis, six | vectors)) {
+		taken = live_in(analysis->image, target, 0);
+		history = history_of(analysis, taken);
+		give(analysis, shown & taken, 0);
+		if (history && analysis->values.inner && analysis->final &&
+		    stores(mal_callee(analysis->program, target)))
+			mal_mark_bound(analysis, "a value carried between iterations, passed on",
+				       name_of(analysis, target));
+	}
 	for (uint32_t i = 0; i < analysis->state->slot_count && analysis->final; i++)
 		if (mal_node(&analysis->values, analysis->state->slots[i].value)->class >=
 			    MAL_IDENTITY &&
@@ -375,7 +414,7 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 		note_effect(analysis, name_of(analysis, target));
 	}
 	mal_forget_escaped(analysis);
-	forget(analysis, writes, results[0]);
+	forget(analysis, writes, results[0], history);
 	if (results[1])
 		analysis->state->registers[MAL_XMM0] = results[1];
 }
@@ -393,7 +432,7 @@ static void step_indirect(struct mal_analysis *analysis)
 			       NULL);
 	note_effect(analysis, "through a pointer");
 	mal_forget_escaped(analysis);
-	forget(analysis, ~saved, 0);
+	forget(analysis, ~saved, 0, 0);
 }
 
 void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *at)

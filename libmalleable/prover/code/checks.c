@@ -62,6 +62,33 @@ void mal_check_pace(struct mal_analysis *analysis, mal_value value)
 		mal_mark_bound(analysis, "another pace than that of a thread's iterations", NULL);
 }
 
+void mal_check_history(struct mal_analysis *analysis, mal_value value)
+{
+	uint32_t flags = mal_node(&analysis->values, value)->flags;
+
+	if (analysis->values.inner && flags & (MAL_COUNTED | MAL_HISTORY))
+		mal_mark_bound(analysis,
+			       flags & MAL_COUNTED ? "how many iterations a thread has had, stored"
+						   : "a value carried between iterations, stored",
+			       NULL);
+}
+
+/* Whether VALUE is made of the bounds that LLVM's runtime gives, as no loop steps it. */
+static bool is_bare(const struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->kind == MAL_LOW || node->kind == MAL_HIGH ||
+	       ((node->kind == MAL_ADD || node->kind == MAL_MULTIPLY) &&
+		(is_bare(values, node->a) || is_bare(values, node->b)));
+}
+
+void mal_check_first(struct mal_analysis *analysis, mal_value address)
+{
+	if (!analysis->state->few && is_bare(&analysis->values, address))
+		mal_effect(analysis, MAL_EFFECT_BOUND);
+}
+
 bool mal_check_value(struct mal_analysis *analysis, mal_value value, const char *as)
 {
 	const struct mal_node *node = mal_node(&analysis->values, value);
@@ -106,7 +133,8 @@ void mal_check_address(struct mal_analysis *analysis, mal_value address, int sto
 	} else if (store && (mal_is_off(&analysis->values, address) ||
 			     (analysis->values.inner && mal_is_edge(&analysis->values, address)))) {
 		mal_check_value(analysis, address, "as an address");
-	} else if (node->class == MAL_CLEAN && node->flags & MAL_CARRIED) {
+	} else if ((node->class == MAL_CLEAN && node->flags & MAL_CARRIED) ||
+		   (node->flags & MAL_HISTORY && analysis->values.inner)) {
 		mal_mark_bound(analysis, "a value carried between iterations as an address", NULL);
 	}
 	if (analysis->without && store && node->class)

@@ -41,6 +41,8 @@ static const struct {
 	{MAL_ACTION_SIGN, " cdq cqo cwd "},
 	{MAL_ACTION_CLEAR_SAME,
 	 " xor pxor xorps xorpd vpxor vxorps vxorpd vpxord vpxorq psubd psubq vpsubd vpsubq sbb "},
+	{MAL_ACTION_SET_SAME,
+	 " pcmpeqb pcmpeqw pcmpeqd pcmpeqq vpcmpeqb vpcmpeqw vpcmpeqd vpcmpeqq "},
 	{MAL_ACTION_OR, " or por orps orpd vpor vorps vorpd vpord vporq "},
 	{MAL_ACTION_VECTOR_ADD, " paddd paddq vpaddd vpaddq "},
 	{MAL_ACTION_SPREAD, " pshufd vpshufd punpckldq vpunpckldq shufps vinserti128 "},
@@ -64,7 +66,9 @@ static const struct {
 	 " rdtscp rdpid cpuid lsl str sldt sgdt sidt rdfsbase rdgsbase wrfsbase wrgsbase rdpkru "
 	 "rdrand "
 	 "rdseed int fxsave fxsave64 fnsave fnstenv stmxcsr vstmxcsr ldmxcsr vldmxcsr "},
-	{MAL_ACTION_CONVERT, " cvtsi2sd cvtsi2ss cvtss2sd cvtsd2ss sqrtsd sqrtss "},
+	{MAL_ACTION_CONVERT,
+	 " cvtsi2sd cvtsi2ss cvtss2sd cvtsd2ss sqrtsd sqrtss vcvtsi2sd vcvtsi2ss vcvtusi2sd "
+	 "vcvtusi2ss vcvtss2sd vcvtsd2ss vsqrtsd vsqrtss "},
 };
 
 static const char conditions[][4] = {
@@ -328,17 +332,24 @@ bool mal_decode(const struct mal_image *image, uint64_t address, struct mal_inst
 		}
 		take_operand(&operands[i], to);
 	}
-	/* Half of one register and half of another. */
-	if (to->action == MAL_ACTION_MOVE && to->operand_count > 2)
-		to->action = MAL_ACTION_ANY;
+	/* Half of one register and half of another, or of the same. */
+	if (to->action == MAL_ACTION_MOVE && to->operand_count > 2) {
+		if (to->operand_count == 3 && to->operands[1].kind == MAL_OPERAND_REGISTER &&
+		    to->operands[2].kind == MAL_OPERAND_REGISTER &&
+		    to->operands[1].reg == to->operands[2].reg)
+			to->operand_count = 2;
+		else
+			to->action = MAL_ACTION_ANY;
+	}
 	if (to->operands[0].kind == MAL_OPERAND_MEMORY && keeps_what_is_masked(&instruction))
 		to->operands[0].read = 1;
 	if (to->action == MAL_ACTION_CONVERT) {
-		const struct mal_operand *from = &to->operands[1];
+		const struct mal_operand *from = &to->operands[to->operand_count - 1];
+		struct mal_operand *rest = &to->operands[to->operand_count - 2];
 
-		to->operands[0].read = 0;
-		if (from->kind != MAL_OPERAND_REGISTER || from->reg != to->operands[0].reg)
-			to->reads &= ~MAL_BIT(to->operands[0].reg);
+		rest->read = 0;
+		if (from->kind != MAL_OPERAND_REGISTER || from->reg != rest->reg)
+			to->reads &= ~MAL_BIT(rest->reg);
 	}
 	/* Flags that are only kept count as neither. */
 	if (instruction.cpu_flags) {

@@ -60,12 +60,12 @@ static void count_exits(struct mal_analysis *analysis, const uint32_t *loop, uin
 				continue;
 			for (uint32_t k = 0; k < analysis->graph.block_count; k++)
 				analysis->facts[k].seen = 0;
-			if (is_exit_by_share(analysis, i) || leads_to_share(analysis, next)) {
+			if (is_exit_by_share(analysis, i)) {
 				++*shared;
-				continue;
+			} else if (!leads_to_share(analysis, next)) {
+				++*others;
+				*early = i;
 			}
-			++*others;
-			*early = i;
 		}
 	}
 }
@@ -284,9 +284,14 @@ int mal_force_joins(struct mal_analysis *analysis)
 			facts->force |= MAL_FORCE_LOOP;
 			changed = 1;
 		}
-		if (!is_reached(analysis, i) || facts->branch == MAL_BRANCH_CLEAN)
+		if (!is_reached(analysis, i) ||
+		    (facts->branch == MAL_BRANCH_CLEAN && !facts->history))
 			continue;
 		mark_ways(analysis, i, marks, set);
+		if (facts->history)
+			changed |= force_at(analysis, i, marks, MAL_FORCE_HISTORY);
+		if (facts->branch == MAL_BRANCH_CLEAN)
+			continue;
 		if (!is_exit_by_share(analysis, i))
 			changed |= force_at(analysis, i, marks, MAL_FORCE_TELLS);
 		else if (!is_inner(analysis, i))
@@ -313,6 +318,10 @@ static void check_branch(struct mal_analysis *analysis, uint32_t block, const ui
 
 		if (!marks[i] || !is_reached(analysis, i))
 			continue;
+		if (facts->history && facts->shared && there->shared &&
+		    there->effects & (counts | MAL_EFFECT_STORE))
+			mal_bind_block(analysis, block,
+				       "an effect that depends on a thread's other iterations");
 		switch (facts->branch) {
 		case MAL_BRANCH_DIVISION:
 			if (marks[i] != 3 && (there->effects & ~MAL_EFFECT_ITEM || i == block ||
@@ -391,7 +400,7 @@ int mal_check_control(struct mal_analysis *analysis)
 		const struct mal_block_facts *facts = &analysis->facts[i];
 
 		if (!is_reached(analysis, i) ||
-		    (facts->branch == MAL_BRANCH_CLEAN && !facts->carried))
+		    (facts->branch == MAL_BRANCH_CLEAN && !facts->carried && !facts->history))
 			continue;
 		mark_ways(analysis, i, marks, set);
 		analysis->chooses |= facts->branch == MAL_BRANCH_CHOSEN ||

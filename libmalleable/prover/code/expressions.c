@@ -103,8 +103,9 @@ mal_value mal_tells(struct mal_values *values, const char *text)
 mal_value mal_on_way(struct mal_values *values, mal_value value)
 {
 	struct mal_node node = {.kind = MAL_ON_WAY,
-				.flags = MAL_EXACT | (mal_flags(values, value) &
-						      (MAL_MUST | MAL_ROUNDS | MAL_CHOICE)),
+				.flags = MAL_EXACT |
+					 (mal_flags(values, value) &
+					  (MAL_MUST | MAL_ROUNDS | MAL_CHOICE | MAL_HISTORY)),
 				.size = 1,
 				.key = values->truth,
 				.a = value,

@@ -90,6 +90,8 @@ enum {
 	MAL_TURN = 1 << 30,
 	/* Carried, and made of an iteration or of what was carried before. */
 	MAL_RECURS = 1 << 25,
+	/* Carried, and no count: it differs with the iterations that the thread has had. */
+	MAL_HISTORY = INT32_MIN,
 	/*
 	 * What holds on all ways that meet. It differs from iteration to iteration; it is an
 	 * address of the function's own memory; it is made of what the function was given in a

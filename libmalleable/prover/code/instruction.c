@@ -226,6 +226,7 @@ static void step_atomic(struct mal_analysis *analysis, const struct mal_instruct
 	}
 	if (mal_node(&analysis->values, address)->kind != MAL_STACK) {
 		mal_share_atomic(analysis, value);
+		mal_check_history(analysis, value);
 		mal_check_address(analysis, address, 1);
 		mal_effect(analysis, MAL_EFFECT_ATOMIC);
 		if (analysis->without && analysis->graph.blocks[analysis->block].ends &&
@@ -339,16 +340,16 @@ static bool step_clear(struct mal_analysis *analysis, const struct mal_instructi
 {
 	const struct mal_operand *last = &at->operands[at->operand_count - 1];
 	const struct mal_operand *before = last - 1;
-	mal_value zero = mal_number(&analysis->values, 0);
+	mal_value same = mal_number(&analysis->values, at->action == MAL_ACTION_SET_SAME ? -1 : 0);
 
 	if (at->reads & MAL_BIT(MAL_FLAGS))
 		return 0;
 	if (at->operand_count < 2 || last->kind != MAL_OPERAND_REGISTER ||
 	    before->kind != MAL_OPERAND_REGISTER || last->reg != before->reg)
 		return step_neutral(analysis, at);
-	mal_write(analysis, &at->operands[0], zero);
+	mal_write(analysis, &at->operands[0], same);
 	if (at->writes & MAL_BIT(MAL_FLAGS))
-		set_flags(analysis, zero, zero);
+		set_flags(analysis, same, same);
 	return 1;
 }
 
@@ -402,7 +403,8 @@ static void step_condition(struct mal_analysis *analysis, const struct mal_instr
 		    mal_is_share(values, yes) && mal_is_share(values, no) &&
 		    (!mal_node(values, yes)->class || !mal_node(values, no)->class))
 			result = mal_share(values, (int64_t)at->address * 8,
-					   mal_flags_of_either(values, yes, no) & MAL_ROUNDS);
+					   mal_flags_of_either(values, yes, no) &
+						   (MAL_ROUNDS | MAL_HISTORY));
 	} else if (yes == no) {
 		result = yes;
 	} else {
@@ -458,7 +460,8 @@ static bool follow(struct mal_analysis *analysis, const struct mal_instruction *
 	case MAL_ACTION_SHIFT_LEFT: return step_linear(analysis, at);
 	case MAL_ACTION_DIVIDE: return step_divide(analysis, at);
 	case MAL_ACTION_SIGN: step_sign(analysis, at); return 1;
-	case MAL_ACTION_CLEAR_SAME: return step_clear(analysis, at);
+	case MAL_ACTION_CLEAR_SAME:
+	case MAL_ACTION_SET_SAME: return step_clear(analysis, at);
 	case MAL_ACTION_AND:
 		if (align(analysis, at))
 			return 1; /* fall through */

@@ -185,7 +185,7 @@ static bool is_stepping(const struct meeting *meeting, uint64_t key)
 /* What a loop steps is an iteration, whatever bound it begins with; so is where the rest begins. */
 static mal_value share(struct meeting *meeting, uint64_t key, mal_value a, mal_value b, int back)
 {
-	static const uint32_t kept = MAL_ROUNDS | MAL_CHOICE | MAL_FOLDED | MAL_LEFT;
+	static const uint32_t kept = MAL_ROUNDS | MAL_CHOICE | MAL_FOLDED | MAL_LEFT | MAL_HISTORY;
 	struct mal_values *values = &meeting->analysis->values;
 	int places = mal_is_place(values, a) && mal_is_place(values, b);
 	int steps = places && (back || meeting->few) && !is_stepping(meeting, key);
@@ -246,7 +246,7 @@ static mal_value pair(struct meeting *meeting, uint64_t key, mal_value a, mal_va
 		    right->kind == MAL_SYMBOL)
 			return mal_loaded(values, key, mal_flags_of_either(values, a, b), left->a);
 		/* A count of iterations that begins anew for each thread. */
-		if (carried && back && meeting->analysis->final && left->kind == MAL_NUMBER &&
+		if (carried && back && meeting->analysis->final &&
 		    steps_by_number(values, right, key))
 			carried |= MAL_COUNTED;
 		flags = mal_flags_of_either(values, a, b) | carried;
@@ -292,19 +292,30 @@ static uint8_t is_carried(const struct meeting *meeting)
 	return MAL_CARRIED;
 }
 
-static uint64_t *invariant_at(struct mal_analysis *analysis, uint64_t key)
+static uint64_t *noted_at(struct mal_analysis *analysis, uint64_t key)
 {
 	uint64_t at = key * 0x9e3779b97f4a7c15u >> 32;
 
-	while (analysis->invariants[at % MAL_INVARIANTS] &&
-	       analysis->invariants[at % MAL_INVARIANTS] != key)
+	while (analysis->noted[at % MAL_NOTED] && analysis->noted[at % MAL_NOTED] != key)
 		at++;
-	return &analysis->invariants[at % MAL_INVARIANTS];
+	return &analysis->noted[at % MAL_NOTED];
 }
 
-static bool is_invariant(struct mal_analysis *analysis, uint64_t key)
+static bool is_noted(struct mal_analysis *analysis, uint64_t key)
 {
-	return *invariant_at(analysis, key) == key;
+	return *noted_at(analysis, key) == key;
+}
+
+static void note(struct mal_analysis *analysis, uint64_t key)
+{
+	if (is_noted(analysis, key))
+		return;
+	if (analysis->noted_count++ >= MAL_NOTED / 2) {
+		analysis->values.full = 1;
+		return;
+	}
+	*noted_at(analysis, key) = key;
+	analysis->restart = 1;
 }
 
 /* What a loop does not change is what it began with. */
@@ -314,16 +325,88 @@ static void note_invariant(const struct meeting *meeting, uint64_t key, mal_valu
 	const struct mal_node *node = mal_node(&analysis->values, result);
 	mal_value first = meeting->values[0];
 
-	if (node->kind != MAL_SYMBOL || node->key != (int64_t)key || comes_back(meeting, 0) ||
-	    analysis->invariant_count >= MAL_INVARIANTS / 2)
+	if (node->kind != MAL_SYMBOL || node->key != (int64_t)key || comes_back(meeting, 0))
 		return;
 	for (uint32_t i = 1; i < meeting->count; i++)
 		if (meeting->values[i] != first &&
 		    !(comes_back(meeting, i) && meeting->values[i] == result))
 			return;
-	*invariant_at(analysis, key) = key;
-	analysis->invariant_count++;
-	analysis->restart = 1;
+	note(analysis, key);
+}
+
+/* Whether VALUE, what a way back brings, is not RESULT, what the turn began with, or a step on. */
+static bool is_replaced(const struct mal_values *values, mal_value value, mal_value result)
+{
+	const struct mal_node *node = mal_node(values, value), *begun = mal_node(values, result);
+
+	return begun->class || ((node->kind != MAL_SYMBOL || node->key != begun->key) &&
+				!steps_by_number(values, node, (uint64_t)begun->key));
+}
+
+/* Whether no code uses VALUE: what a call left in a register, or the function was not given. */
+static bool is_unset(const struct mal_values *values, mal_value value)
+{
+	const struct mal_node *node = mal_node(values, value);
+
+	return node->kind == MAL_LOST ||
+	       (node->kind == MAL_SYMBOL && node->key > 0 && node->key <= MAL_REGISTERS &&
+		!(node->flags & MAL_ALL_GIVEN) &&
+		(node->key <= MAL_XMM0 || node->key > MAL_XMM0 + 8));
+}
+
+/* Whether a way comes from the loop of iterations; one may be entered at two places. */
+static bool is_within(const struct meeting *meeting, uint32_t i)
+{
+	return comes_back(meeting, i) || meeting->analysis->facts[meeting->before[i]].shared;
+}
+
+/* Whether it was read where an iteration led, and is as it was read. */
+static bool is_read(const struct mal_node *node)
+{
+	return node->flags & MAL_ITEM && !(node->key >> 60) && (node->key & 7) == 1;
+}
+
+/*
+ * A thread replaces in its iterations what it had before them; or it had something else before
+ * some of them, and a branch on that chose. Not what is an iteration, or memory that all share.
+ */
+static void note_history(const struct meeting *meeting, uint64_t key, mal_value result)
+{
+	struct mal_analysis *analysis = meeting->analysis;
+	const struct mal_values *values = &analysis->values;
+	uint8_t force = analysis->facts[meeting->block].force;
+	int loops = force & MAL_FORCE_LOOP, history = 0;
+
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		const struct mal_node *node = mal_node(values, meeting->values[i]);
+
+		if (is_unset(values, meeting->values[i]))
+			return;
+		loops = loops && (is_within(meeting, i) || (!node->class && !is_read(node)));
+	}
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		const struct mal_node *node = mal_node(values, meeting->values[i]);
+
+		history |= loops && is_within(meeting, i) &&
+			   is_replaced(values, meeting->values[i], result);
+		if (!(force & (MAL_FORCE_JOIN | MAL_FORCE_HISTORY)))
+			continue;
+		for (uint32_t j = 0; j < i; j++)
+			history |= comes_back(meeting, j) == comes_back(meeting, i) &&
+				   meeting->values[j] != meeting->values[i] &&
+				   !(node->class && mal_node(values, meeting->values[j])->class);
+	}
+	if (history && !mal_node(values, result)->a &&
+	    mal_node(values, result)->class < MAL_UNKNOWN)
+		note(analysis, ~key);
+}
+
+static mal_value with_history(struct mal_values *values, mal_value value)
+{
+	struct mal_node node = *mal_node(values, value);
+
+	node.flags |= MAL_HISTORY;
+	return node.class == MAL_UNKNOWN ? value : mal_intern(values, &node);
 }
 
 /* Whether it has VALUE on all ways; INVARIANT: on those that do not come back. */
@@ -346,7 +429,7 @@ static mal_value meet(struct meeting *meeting, uint64_t location)
 	int same = all_are(meeting, result, 0), invariant = 0;
 
 	if (!same) {
-		invariant = is_invariant(analysis, key);
+		invariant = is_noted(analysis, key);
 		same = invariant && all_are(meeting, result, invariant);
 	}
 	for (uint32_t i = 0; i < analysis->seed_count && !analysis->without; i++)
@@ -357,7 +440,7 @@ static mal_value meet(struct meeting *meeting, uint64_t location)
 					 analysis->seeds[i].step, 0);
 			if (count == 1)
 				return result;
-			invariant = is_invariant(analysis, key);
+			invariant = is_noted(analysis, key);
 			same = 0;
 		}
 	if (same)
@@ -380,6 +463,10 @@ static mal_value meet(struct meeting *meeting, uint64_t location)
 		}
 	if (analysis->finds_invariants && !invariant)
 		note_invariant(meeting, key, result);
+	if (analysis->finds_histories)
+		note_history(meeting, key, result);
+	if (!analysis->without && is_noted(analysis, ~key))
+		result = with_history(&analysis->values, result);
 	meeting->count = count;
 	memcpy(meeting->sides, sides, count * sizeof(*sides));
 	memcpy(meeting->before, before, count * sizeof(*before));

@@ -212,6 +212,7 @@ static void store(struct mal_analysis *analysis, const struct mal_operand *opera
 		return;
 	}
 	mal_check_address(analysis, address, 1);
+	mal_check_first(analysis, address);
 	mal_escape(analysis, value);
 	/* Where loops within each other begin. */
 	if (!(mal_node(&analysis->values, value)->flags & MAL_INDEX) ||
@@ -226,9 +227,7 @@ static void store(struct mal_analysis *analysis, const struct mal_operand *opera
 	mal_share_place(analysis, operand, address, 1);
 	mal_share_value(analysis, address, value);
 	analysis->facts[analysis->block].stored = canonical(&analysis->values, address);
-	if (analysis->facts[analysis->block].shared &&
-	    mal_node(&analysis->values, value)->flags & MAL_COUNTED)
-		mal_mark_bound(analysis, "how many iterations a thread has had, stored", NULL);
+	mal_check_history(analysis, value);
 	if (analysis->without && state->protected_) {
 		const struct mal_node *pair = mal_node(&analysis->values, value);
 		mal_value behind;
@@ -266,7 +265,8 @@ void mal_write(struct mal_analysis *analysis, const struct mal_operand *operand,
 					   (before->key & ~mask) | (number & mask));
 		else if (before->class >= MAL_IDENTITY && !operand->high &&
 			 mal_node(&analysis->values, value)->class == MAL_CLEAN)
-			value = mal_fresh(analysis, 6, 0);
+			value = mal_blur(&analysis->values, &value, 1,
+					 analysis->at->address * 8 + 6);
 		else if (operand->high)
 			value = mal_blur(&analysis->values, (mal_value[]){old, value}, 2,
 					 analysis->at->address * 8 + 6);
@@ -336,8 +336,10 @@ void mal_step_string(struct mal_analysis *analysis, const struct mal_instruction
 	mal_value value = at->reads & MAL_BIT(MAL_RSI) ? mal_fresh(analysis, 0, 0)
 						       : state->registers[MAL_RAX];
 
-	if (at->reads & MAL_BIT(MAL_RAX))
+	if (at->reads & MAL_BIT(MAL_RAX)) {
 		mal_check_value(analysis, state->registers[MAL_RAX], "stored");
+		mal_check_history(analysis, state->registers[MAL_RAX]);
+	}
 	for (size_t i = 0; i < 2; i++)
 		if (at->reads & MAL_BIT(registers[i]))
 			mal_check_address(analysis, state->registers[registers[i]],

@@ -11,7 +11,8 @@
 
 enum { ANY = MAL_ANY_ARGUMENTS };
 
-#define ROW(kind, integers, reason, names) {MAL_EXTERNAL_##kind, integers, reason, names}
+#define ROW(kind, integers, reason, names) {MAL_EXTERNAL_##kind, integers, 7, reason, names}
+#define NUMBERS(vectors, names) {MAL_EXTERNAL_PURE, 0, vectors, NULL, names}
 
 /* The first that has a name counts. */
 static const struct mal_external table[] = {
@@ -65,10 +66,9 @@ static const struct mal_external table[] = {
 	    " GOMP_teams* GOMP_target* GOMP_distribute* __kmpc_push_num_teams* "
 	    "__kmpc_dist_* __tgt_* omp_target_* "),
 	ROW(ASKS, 0, "threadprivate memory", " __kmpc_threadprivate* __kmpc_copyprivate_light "),
-	ROW(PURE, 0, NULL,
-	    " __kmpc_flush omp_get_wtime omp_get_wtick omp_get_wtime_ omp_get_wtick_ "
-	    "omp_get_level omp_get_level_ "
-	    "omp_in_final omp_is_initial_device "),
+	NUMBERS(0, " __kmpc_flush omp_get_wtime omp_get_wtick omp_get_wtime_ omp_get_wtick_ "
+		   "omp_get_level omp_get_level_ "
+		   "omp_in_final omp_is_initial_device "),
 	ROW(ASKS, 0, "the state of the runtime", " omp_* kmp_* ompx_* GOMP_* __kmpc_* "),
 	/* Who a thread is. */
 	ROW(ASKS, 0, "which thread it is",
@@ -106,7 +106,7 @@ static const struct mal_external table[] = {
 	ROW(BINDS, 0, "setjmp or contexts",
 	    " longjmp _longjmp siglongjmp __longjmp_chk pthread_exit "),
 	/* MPI and threads of the program's own. */
-	ROW(PURE, 0, NULL, " MPI_Wtime mpi_wtime_ PMPI_Wtime MPI_Wtick "),
+	NUMBERS(0, " MPI_Wtime mpi_wtime_ PMPI_Wtime MPI_Wtick "),
 	ROW(BINDS, 0, MAL_CALL_OF_MPI, " MPI_* PMPI_* mpi_* pmpi_* ompi_* _ZN3MPI* _ZNK3MPI* "),
 	ROW(BINDS, 0, "threads of the program's own",
 	    " pthread_* sem_* mtx_* cnd_* thrd_* _ZNSt18condition_variable* "
@@ -131,20 +131,22 @@ static const struct mal_external table[] = {
 	    "_gfortran_pow_r8_i4 _gfortran_pow_r8_i8 _gfortran_pow_c8_i4 usleep sleep "
 	    "sched_yield remquo "),
 	ROW(PURE, 4, NULL, " clock_nanosleep "),
-	ROW(PURE, 0, NULL,
-	    " acos acosf acosh acoshf asin asinf asinh asinhf atan atan2 atan2f atanf atanh atanhf "
-	    "cbrt cbrtf ceil ceilf copysign copysignf cos cosf cosh coshf erf erfc erfcf erff exp "
-	    "exp10 exp2 exp2f expf expm1 expm1f fabs fabsf fdim fdimf floor floorf fma fmaf fmax "
-	    "fmaxf fmin fminf fmod fmodf hypot hypotf ilogb isinf isnan j0 j1 lgamma llrint "
-	    "llround llroundf log log10 log10f log1p log1pf log2 log2f logb logbf logf lrint "
-	    "lrintf lround lroundf nearbyint nearbyintf nextafter nextafterf pow powf remainder "
-	    "remainderf rint rintf round roundf sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf "
-	    "tgamma tgammaf trunc truncf y0 y1 cabs carg ccos cexp clog conj cpow creal csin "
-	    "csqrt sincospi finite __finite __isinf __isnan __exp1 __signbit __fpclassify "
-	    "acosl asinl atanl atan2l cosl coshl expl fabsl floorl ceill fmodl logl powl sinl "
-	    "sinhl sqrtl tanl tanhl roundl truncl __errno_location __cxa_get_exception_ptr "
-	    "_ZNSt6chrono3_V212steady_clock3nowEv _ZNSt6chrono3_V212system_clock3nowEv "
-	    "__gxx_personality_v0 _Unwind_GetIP "),
+	NUMBERS(1,
+		" acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atanh atanhf cbrt "
+		"cbrtf ceil ceilf cos cosf cosh coshf erf erfc erfcf erff exp exp10 exp2 exp2f "
+		"expf expm1 expm1f fabs fabsf floor floorf ilogb isinf isnan j0 j1 lgamma llrint "
+		"llround llroundf log log10 log10f log1p log1pf log2 log2f logb logbf logf lrint "
+		"lrintf lround lroundf nearbyint nearbyintf rint rintf round roundf sin sinf "
+		"sinh sinhf sqrt sqrtf tan tanf tanh tanhf tgamma tgammaf trunc truncf y0 y1 "
+		"finite __finite __isinf __isnan __exp1 __signbit __fpclassify acosl asinl atanl "
+		"cosl coshl expl fabsl floorl ceill logl sinl sinhl sqrtl tanl tanhl roundl "
+		"truncl "),
+	NUMBERS(7,
+		" atan2 atan2f copysign copysignf fdim fdimf fma fmaf fmax fmaxf fmin fminf fmod "
+		"fmodf hypot hypotf nextafter nextafterf pow powf remainder remainderf cabs carg "
+		"ccos cexp clog conj cpow creal csin csqrt sincospi atan2l fmodl powl "),
+	NUMBERS(0, " __errno_location __cxa_get_exception_ptr _ZNSt6chrono3_V212steady_clock3nowEv "
+		   "_ZNSt6chrono3_V212system_clock3nowEv __gxx_personality_v0 _Unwind_GetIP "),
 	ROW(PURE, 0, NULL,
 	    " _ZGV* __muldc3 __mulsc3 __divdc3 __divsc3 __addtf3 __subtf3 __multf3 __divtf3 "
 	    "__eqtf2 __netf2 __letf2 __lttf2 __getf2 __gttf2 __unordtf2 __extenddftf2 "
@@ -202,7 +204,8 @@ static bool is_in(const char *names, const char *name)
 
 const struct mal_external *mal_external(const char *name)
 {
-	static const struct mal_external other = {MAL_EXTERNAL_OTHER, MAL_ANY_ARGUMENTS, NULL, ""};
+	static const struct mal_external other = {MAL_EXTERNAL_OTHER, MAL_ANY_ARGUMENTS, 7, NULL,
+						  ""};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (is_in(table[i].names, name))
@@ -257,7 +260,7 @@ uint64_t mal_external_arguments(const struct mal_external *external)
 	if (external->integers == MAL_ANY_ARGUMENTS)
 		some |= (uint64_t)0xff << MAL_XMM0;
 	else if (external->kind == MAL_EXTERNAL_PURE && external->integers % 3 == 0)
-		some |= (uint64_t)7 << MAL_XMM0;
+		some |= (uint64_t)external->vectors << MAL_XMM0;
 	return some;
 }
 

@@ -43,6 +43,8 @@ struct mal_external {
 	uint8_t kind;
 	/* How many arguments it takes in general registers. */
 	uint8_t integers;
+	/* In which of the first vector registers, if it is pure: a bit each. */
+	uint8_t vectors;
 	/* Why it binds; NULL where it does not. */
 	const char *reason;
 	/* Names with a space before and behind each; one that ends with * is a beginning. */

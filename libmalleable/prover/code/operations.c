@@ -135,7 +135,7 @@ static mal_value make(struct mal_values *values, enum mal_kind kind, int64_t key
 {
 	static const uint32_t kept = MAL_CARRIED | MAL_ITEM | MAL_OWN | MAL_COUNTED | MAL_PLACE |
 				     MAL_ROUNDS | MAL_CHOICE | MAL_RECURS | MAL_MUST | MAL_FOLDED |
-				     MAL_LEFT | MAL_TURN;
+				     MAL_LEFT | MAL_TURN | MAL_HISTORY;
 	const mal_value parts[] = {a, b, c};
 	struct mal_node node = {.kind = (uint8_t)kind,
 				.flags = MAL_EXACT,
@@ -277,6 +277,7 @@ static mal_value indices(struct mal_values *values, const mal_value *some, size_
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_node *node = mal_node(values, some[i]);
 
+		flags |= node->flags & MAL_HISTORY;
 		if (node->class == MAL_CLEAN)
 			continue;
 		if (node->kind != MAL_SHARE || !(node->flags & MAL_INDEX) ||
@@ -315,8 +316,9 @@ mal_value mal_blur(struct mal_values *values, const mal_value *some, size_t coun
 		return index;
 	if (worst != MAL_CLEAN)
 		return mal_share(values, of_bounds ? (int64_t)key : 0,
-				 settle(flags, worst) & (MAL_CHOICE | MAL_MINUS | MAL_TAKES_SCALED |
-							 MAL_ROUNDS | MAL_FOLDED | MAL_LEFT));
+				 settle(flags, worst) &
+					 (MAL_CHOICE | MAL_MINUS | MAL_TAKES_SCALED | MAL_ROUNDS |
+					  MAL_FOLDED | MAL_LEFT | MAL_HISTORY));
 	return mal_symbol(values, key, flags);
 }
 
@@ -334,7 +336,8 @@ mal_value mal_spread(struct mal_values *values, const mal_value *some, size_t co
 	}
 	/* The distance to a bound is no place. */
 	return places && kinds != 3 && mal_is_of_bounds(values, result)
-		       ? mal_share(values, mal_node(values, result)->key, MAL_PLACE)
+		       ? mal_share(values, mal_node(values, result)->key,
+				   MAL_PLACE | (mal_node(values, result)->flags & MAL_HISTORY))
 		       : result;
 }
 

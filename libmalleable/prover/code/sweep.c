@@ -219,14 +219,15 @@ static void forget_all(struct mal_analysis *analysis)
 	}
 }
 
-static void find_invariants(struct mal_analysis *analysis)
+/* WHAT is noted where ways meet; a history, by what is invariant already. */
+static void find(struct mal_analysis *analysis, bool *what)
 {
 	struct mal_state state;
 
-	analysis->finds_invariants = 1;
+	*what = 1;
 	for (uint32_t i = 1; i < analysis->graph.order_count; i++)
 		mal_enter(analysis, analysis->graph.order[i], &state);
-	analysis->finds_invariants = 0;
+	*what = 0;
 }
 
 /* Until nothing changes; -1 where that takes too long. */
@@ -255,8 +256,11 @@ static int sweep_all(struct mal_analysis *analysis)
 			for (uint32_t j = 0; j < graph->blocks[block].next_count; j++)
 				analysis->facts[graph->blocks[block].next[j]].dirty = 1;
 		}
-		if (!changed && !analysis->restart && !analysis->without)
-			find_invariants(analysis);
+		if (!changed && !analysis->restart && !analysis->without) {
+			find(analysis, &analysis->finds_invariants);
+			if (!analysis->restart)
+				find(analysis, &analysis->finds_histories);
+		}
 		if (analysis->restart) {
 			analysis->restart = 0;
 			if (restarts++ == RESTARTS)

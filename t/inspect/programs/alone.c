@@ -196,7 +196,7 @@ int main(void)
 		spend((n - i) % 7 * 100);
 		printf("%d %.0f\n", i, corpus_value(i));
 	}
-#pragma omp parallel for firstprivate(carried) schedule(dynamic) /* alone: carried, shown */
+#pragma omp parallel for firstprivate(carried) schedule(dynamic) /* bound: carried, shown */
 	for (int i = 0; i < n; i++) {
 		carried += corpus_value(i);
 		history[i] = carried;

@@ -45,7 +45,7 @@ class field
 	{
 		double all = 0;
 
-#pragma omp parallel for reduction(+ : all) /* hot */
+#pragma omp parallel for reduction(+ : all) /* hot: not by gcc */
 		for (auto place = values_.begin(); place < values_.end(); ++place)
 			all += *place;
 		return all;
