@@ -160,7 +160,7 @@ ok "files that it includes are read, and what is right is told" all_of "exits 0"
 printf 'include %s\noptionally x.so\n' "$conf" >"$conf"
 check
 ok "files that include themselves end, and other lines are looked at" all_of "exits 1" \
-	"complains ':1: .*: too many files'" \
+	"complains ':1: .*: too many levels of include'" \
 	"complains ':2: optionally: needs optional, required or include'"
 : >"$conf"
 check
