@@ -164,6 +164,8 @@ static void take(struct object *object, struct mal_reader_job *job)
 		object->trouble = job->trouble;
 		object->unread = false;
 		job->verdicts = (struct mal_verdicts){0};
+		/* Its reader may go on, and the object come again. */
+		atomic_store(&job->done, false);
 	}
 	if (handle)
 		dlclose(handle);
