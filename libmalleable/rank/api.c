@@ -211,6 +211,8 @@ int malleable_on_change(malleable_change_function *function, void *argument)
 {
 	if (!is_rank())
 		return 0;
+	if (!function)
+		return MALLEABLE_E_INVALID;
 	if (!is_serial())
 		return MALLEABLE_E_THREAD;
 	return mal_listeners_add(function, argument) ? 0 : MALLEABLE_E_FULL;

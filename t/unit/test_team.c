@@ -745,6 +745,7 @@ static void hears_of_changes(void **state)
 		assert_int_equal(malleable_on_change(hear, &heard[i]), 0);
 	assert_int_equal(malleable_on_change(hear, &heard[7]), 0);
 	assert_int_equal(malleable_on_change(hear, &heard[8]), MALLEABLE_E_FULL);
+	assert_int_equal(malleable_on_change(NULL, NULL), MALLEABLE_E_INVALID);
 	assert_int_equal(malleable_poll(), 2);
 	assert_int_equal(last_heard, 2);
 	for (unsigned int i = 0; i < 9; i++)
