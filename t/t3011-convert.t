@@ -37,7 +37,7 @@ stays() {
 	for name in csv:trace perfetto:link.prv csv:folder/../trace paraver:link paraver:second; do
 		convert --to=${name%:*} -o "${name#*:}" trace
 		all_of "exits 2" "[ \$(wc -l <'$work/err') = 1 ]" "cmp trace recording" \
-			"complains '^malleable-convert: cannot write the trace to .*: it is read'" \
+			"complains '^malleable-convert: cannot write the trace to .*: it is the input'" \
 			"[ ! -e link.pcf ]" || return
 	done
 }
