@@ -17,7 +17,7 @@ extern "C" {
 
 /*
  * What functions return below 0; nothing has changed then. Outside a balanced step all of them do
- * nothing and return 0.
+ * nothing and return 0. None is for signal handlers.
  */
 enum malleable_error {
 	MALLEABLE_E_INVALID = -1, /* an argument is out of range */
@@ -70,9 +70,9 @@ unsigned int malleable_changes(void);
  * child. After 150 us its rank lends its CPUs, if no other of its threads runs; they are back at
  * the end, without the borrower's help. HOW: it sleeps in the kernel (MALLEABLE_WAIT_BLOCKS), or it
  * polls and keeps its CPU (MALLEABLE_WAIT_POLLS). MPI calls in between are part of the wait; a
- * parallel region ends it, and so does longjmp(). Pairs nest: only the outermost counts. The report
- * has the time as time in MPI. On the primary thread (that opens regions and calls MPI) outside
- * regions.
+ * parallel region ends it, and so does longjmp(). An exception does not: end it in a destructor.
+ * Pairs nest: only the outermost counts. The report has the time as time in MPI. On the primary
+ * thread (that opens regions and calls MPI) outside regions.
  *
  * begin returns how many CPUs the rank lends if the wait is long; 0 also where it may lend none.
  */
@@ -102,8 +102,8 @@ int malleable_return(int keep);
  * when that number has changed: in malleable_phase(), _poll(), _borrow(), _return() and
  * _waiting_end(), on the thread that calls these, never in a parallel region, a signal or a thread
  * of the library. It may call all functions here. Up to 8 functions (MALLEABLE_E_FULL), in their
- * order; the pair is known once. The first call is the first of these functions after. On the
- * primary thread outside regions, and not in such a function.
+ * order; the pair is known once. The first call is in the first of these functions after. On the
+ * primary thread outside regions.
  */
 typedef void malleable_change_function(int cpus, void *argument);
 int malleable_on_change(malleable_change_function *function, void *argument);

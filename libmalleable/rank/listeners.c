@@ -7,6 +7,7 @@
  */
 #include "libmalleable/rank/listeners.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #define LISTENERS_MAX 8
@@ -14,10 +15,11 @@
 static struct {
 	mal_listener *function;
 	void *argument;
+	int told; /* the number of CPUs; -1: none yet */
 } list[LISTENERS_MAX];
 static unsigned int count;
-static int told;
-static bool telling;
+/* The frame that calls them; 0: none. A call from above it finds that it was left by a jump. */
+static uintptr_t telling;
 
 static unsigned int find(mal_listener *function, const void *argument)
 {
@@ -34,9 +36,11 @@ bool mal_listeners_add(mal_listener *function, void *argument)
 
 	if (i == LISTENERS_MAX)
 		return false;
-	list[i].function = function;
-	list[i].argument = argument;
-	count += i == count;
+	if (i < count)
+		return true;
+	list[count].function = function;
+	list[count].argument = argument;
+	list[count++].told = -1;
 	return true;
 }
 
@@ -55,13 +59,29 @@ bool mal_listeners_any(void)
 	return count;
 }
 
+/* The first that has not been told of CPUS. */
+static unsigned int next_to_tell(int cpus)
+{
+	unsigned int i = 0;
+
+	while (i < count && list[i].told == cpus)
+		i++;
+	return i;
+}
+
+/* Functions may add and remove others and themselves, and leave by a jump. */
 void mal_listeners_tell(int cpus)
 {
-	if (telling || cpus == told)
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	unsigned int i;
+
+	if (frame < telling)
 		return;
-	telling = true;
-	told = cpus;
-	for (unsigned int i = 0; i < count; i++)
+	telling = frame;
+	for (unsigned int calls = 0; calls < LISTENERS_MAX && (i = next_to_tell(cpus)) < count;
+	     calls++) {
+		list[i].told = cpus;
 		list[i].function(cpus, list[i].argument);
-	telling = false;
+	}
+	telling = 0;
 }

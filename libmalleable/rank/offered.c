@@ -2,7 +2,8 @@
 /*
  * offered.c: a wait outside MPI that the program declares.
  *
- * Invariant: however it is left, the CPUs are back (t/unit/test_wait_helper.c: declared_waits).
+ * Invariant: at its end, at a region and after a jump the CPUs are back (t/unit/test_wait_helper.c:
+ * declared_waits).
  */
 #include "libmalleable/rank/offered.h"
 

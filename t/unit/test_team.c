@@ -737,6 +737,48 @@ static void hear(int cpus, void *argument)
 	malleable_poll();
 }
 
+static void hear_once(int cpus, void *argument)
+{
+	(void)cpus;
+	++*(int *)argument;
+	malleable_on_change_remove(hear_once, argument);
+}
+
+static jmp_buf out;
+
+static void hear_and_jump(int cpus, void *argument)
+{
+	(void)cpus;
+	(void)argument;
+	longjmp(out, 1);
+}
+
+/* One that goes takes nothing from the next, one that comes hears the number, and one may jump. */
+static void listeners_come_and_go(void **state)
+{
+	static int once, always, late;
+
+	(void)state;
+	malleable_on_change(hear_once, &once);
+	malleable_on_change(hear, &always);
+	malleable_poll();
+	assert_int_equal(once, 1);
+	assert_int_equal(always, 1);
+	malleable_poll();
+	assert_int_equal(always, 2);
+	malleable_on_change(hear_and_jump, NULL);
+	if (setjmp(out) == 0)
+		malleable_poll();
+	malleable_on_change(hear, &late);
+	malleable_poll();
+	assert_int_equal(once, 1);
+	assert_int_equal(always, 2);
+	assert_int_equal(late, 1);
+	malleable_on_change_remove(hear, &always);
+	malleable_on_change_remove(hear, &late);
+	malleable_on_change_remove(hear_and_jump, NULL);
+}
+
 /* Those that the program named are told of a change once. */
 static void hears_of_changes(void **state)
 {
@@ -1239,6 +1281,7 @@ int main(void)
 		CASE(phases_are_marked),
 		CASE(asks_for_cpus),
 		CASE(hears_of_changes),
+		CASE(listeners_come_and_go),
 		CASE(loop_of_tests_is_a_wait),
 		CASE(sleeping_tests_wait),
 		CASE(tests_beside_work_are_no_wait),
