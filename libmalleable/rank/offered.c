@@ -7,7 +7,6 @@
  */
 #include "libmalleable/rank/offered.h"
 
-#include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait.h"
@@ -33,14 +32,8 @@ int mal_offer_begin(struct mal_rank *rank, bool blocks)
 	mal_self.mpi_depth = 1;
 	/* No frame is above: calls of MPI are part of the wait. */
 	mal_self.mpi_frame = 0;
-	mal_self.calling = MAL_CALLS;
-	mal_self.collective = true;
-	rank->lend.blocks = blocks;
-	mal_call_begin();
-	mal_self.polls_left = 0;
-	mal_wait_begin(0);
 	mal_wait_helper_expect(rank);
-	mal_wait_helper_begin(rank);
+	mal_mpi_begin_hidden(rank, true, blocks);
 	return count_offered(rank, blocks);
 }
 
@@ -51,7 +44,6 @@ bool mal_offer_end(void)
 	if (was && !--mal_self.declared) {
 		mal_self.mpi_depth = 1;
 		mal_mpi_leave(false);
-		mal.lend.blocks = false;
 	}
 	return was;
 }

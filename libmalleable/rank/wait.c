@@ -184,8 +184,6 @@ void mal_mpi_unwound(void)
 		return;
 	mal_self.mpi_depth = 1;
 	leave(&mal);
-	if (mal_self.declared)
-		mal.lend.blocks = false;
 	mal_self.declared = 0;
 }
 
@@ -195,6 +193,23 @@ static void note_inside(const struct mal_rank *rank)
 	if (!(atomic_load_explicit(&rank->slot->foreign_threads, memory_order_relaxed) &
 	      MAL_FOREIGN_INSIDE))
 		atomic_fetch_or(&rank->slot->foreign_threads, MAL_FOREIGN_INSIDE);
+}
+
+/* A call of the primary thread outside regions. */
+static inline void begin_call(bool collective)
+{
+	mal_self.calling = MAL_CALLS;
+	mal_self.collective = collective;
+	mal_call_begin();
+}
+
+void mal_mpi_begin_hidden(struct mal_rank *rank, bool collective, bool blocks)
+{
+	rank->lend.blocks = blocks;
+	begin_call(collective);
+	mal_self.polls_left = 0;
+	mal_wait_begin(0);
+	mal_wait_helper_begin(rank);
 }
 
 void mal_mpi_enter(bool collective)
@@ -209,14 +224,11 @@ void mal_mpi_enter(bool collective)
 	if (mal_self.testing && mal_mpi_tests_take(collective || polling == MAL_MPI_POLLS_HIDDEN))
 		return;
 	if (mal_self.primary && !mal.region.depth) {
-		mal_self.calling = MAL_CALLS;
-		mal_self.collective = collective;
-		mal_call_begin();
-		mal_self.polls_left = mal.polls.first;
 		if (polling == MAL_MPI_POLLS_HIDDEN) {
-			mal_self.polls_left = 0;
-			mal_wait_begin(0);
-			mal_wait_helper_begin(&mal);
+			mal_mpi_begin_hidden(&mal, collective, false);
+		} else {
+			begin_call(collective);
+			mal_self.polls_left = mal.polls.first;
 		}
 	} else {
 		if (mal.region.depth)

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+struct mal_rank;
+
 /* How the MPI library polls while a call waits. */
 enum mal_mpi_polling {
 	MAL_MPI_POLLS_HIDDEN, /* or only some are: see wait_helper.h */
@@ -33,6 +35,12 @@ void mal_mpi_init(enum mal_mpi_polling polling);
  */
 void mal_mpi_enter(bool collective);
 void mal_mpi_leave(bool boundary);
+
+/*
+ * For the primary thread outside regions, whose outermost call begins: polls in it are hidden. It
+ * needs no CPU meanwhile if it BLOCKS.
+ */
+void mal_mpi_begin_hidden(struct mal_rank *rank, bool collective, bool blocks);
 
 /* The calling thread left MPI without returning: by an exception or longjmp(), for example. */
 void mal_mpi_unwound(void);

@@ -157,7 +157,7 @@ struct mal_rank {
 		bool rests; /* one of them computed while CPUs were lent */
 		uint64_t last_poll;
 		unsigned int kept; /* the CPU that is not lent, where polls are not seen */
-		bool blocks;	   /* the wait is a declared one that needs none (offered.c) */
+		bool blocks;	   /* then: the wait is a declared one that needs none */
 		/* the last poll before the wait was abandoned, 0: it was not */
 		_Atomic uint64_t abandoned;
 	} lend;
