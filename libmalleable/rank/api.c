@@ -21,6 +21,14 @@
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait_helper.h"
 
+/* Whether the process is a rank, which the first call makes it. */
+static bool is_rank(void)
+{
+	if (!mal.active)
+		mal_attach();
+	return mal.active;
+}
+
 /* What the program is told where its CPUs may have changed; what it has. */
 static int tell_changes(void)
 {
@@ -33,9 +41,7 @@ static int tell_changes(void)
 
 void malleable_phase(void)
 {
-	if (!mal.active)
-		mal_attach();
-	if (!mal.active)
+	if (!is_rank())
 		return;
 	if (!mal_self.considered_primary)
 		mal_become_primary(&mal);
@@ -53,14 +59,6 @@ void malleable_phase(void)
 void omp_balanced(void) __attribute__((alias("malleable_phase")));
 void malleable_phase_(void) __attribute__((alias("malleable_phase")));
 void omp_balanced_(void) __attribute__((alias("malleable_phase")));
-
-/* Whether the process is a rank, which the first call makes it. */
-static bool is_rank(void)
-{
-	if (!mal.active)
-		mal_attach();
-	return mal.active;
-}
 
 /*
  * The CPUs that the rank uses of those that it owns, or of others', behind the first COUNT of
@@ -173,38 +171,34 @@ static void borrow(struct mal_rank *rank, unsigned int most)
 		mal_bind_other_threads(rank);
 }
 
-int malleable_borrow(int most)
+static void give_back(struct mal_rank *rank, unsigned int keep)
 {
-	struct mal_fpstate state;
-	int saved = errno, result;
+	unsigned int owned = rank->cpus.owned_count;
 
-	if (!is_rank())
-		return 0;
-	state = mal_fpstate_save();
-	result = prepare_to_borrow(most);
+	mal_cpus_release_beyond(rank, keep > owned ? keep - owned : 0);
+}
+
+/* Have the rank use CPUS by CHANGE. */
+static int use(int cpus, void (*change)(struct mal_rank *rank, unsigned int cpus))
+{
+	struct mal_fpstate state = mal_fpstate_save();
+	int saved = errno, result = prepare_to_borrow(cpus);
+
 	if (!result)
-		borrow(&mal, (unsigned int)most);
+		change(&mal, (unsigned int)cpus);
 	mal_fpstate_restore(&state);
 	errno = saved;
 	return result ? result : tell_changes();
 }
 
+int malleable_borrow(int most)
+{
+	return is_rank() ? use(most, borrow) : 0;
+}
+
 int malleable_return(int keep)
 {
-	struct mal_fpstate state;
-	unsigned int own = mal.cpus.owned_count;
-	int saved = errno, result;
-
-	if (!mal.active)
-		return 0;
-	state = mal_fpstate_save();
-	result = prepare_to_borrow(keep);
-	if (!result)
-		mal_cpus_release_beyond(&mal,
-					(unsigned int)keep > own ? (unsigned int)keep - own : 0);
-	mal_fpstate_restore(&state);
-	errno = saved;
-	return result ? result : tell_changes();
+	return mal.active ? use(keep, give_back) : 0;
 }
 
 int malleable_on_change(malleable_change_function *function, void *argument)
