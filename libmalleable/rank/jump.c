@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* jump.c: notice longjmp() out of MPI. */
+/* jump.c: notice longjmp() out of MPI, and out of functions of the program that we call. */
 #include "libmalleable/rank/jump.h"
 
 /* With it <setjmp.h> maps all of these functions to one name. */
@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 
+#include "libmalleable/rank/listeners.h"
 #include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait.h"
@@ -31,6 +32,8 @@ _Noreturn static void jump(unsigned int how, struct __jmp_buf_tag *to, int value
 	if (!next[how])
 		mal_jump_open();
 	mal_mpi_in_test = 0;
+	if (mal_self.primary)
+		mal_listeners_left();
 	if (mal_self.mpi_depth)
 		mal_mpi_unwound();
 	next[how](to, value);

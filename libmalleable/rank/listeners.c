@@ -18,7 +18,7 @@ static struct {
 	int told; /* the number of CPUs; -1: none yet */
 } list[LISTENERS_MAX];
 static unsigned int count;
-/* The frame that calls them; 0: none. A call from above it finds that it was left by a jump. */
+/* The frame that calls them; 0: none. A call from above it finds that an exception left it. */
 static uintptr_t telling;
 
 static unsigned int find(mal_listener *function, const void *argument)
@@ -67,6 +67,11 @@ static unsigned int next_to_tell(int cpus)
 	while (i < count && list[i].told == cpus)
 		i++;
 	return i;
+}
+
+void mal_listeners_left(void)
+{
+	telling = 0;
 }
 
 /* Functions may add and remove others and themselves, and leave by a jump. */

@@ -18,3 +18,6 @@ bool mal_listeners_any(void);
  * this, which does nothing then.
  */
 void mal_listeners_tell(int cpus);
+
+/* The thread that calls them jumps out of what it does. */
+void mal_listeners_left(void);

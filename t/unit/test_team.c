@@ -753,6 +753,14 @@ static void hear_and_jump(int cpus, void *argument)
 	longjmp(out, 1);
 }
 
+/* Far below the frames that a jump left. */
+__attribute__((noinline)) static int poll_deep(void)
+{
+	volatile char room[4096] = {0};
+
+	return malleable_poll() + room[0];
+}
+
 /* One that goes takes nothing from the next, one that comes hears the number, and one may jump. */
 static void listeners_come_and_go(void **state)
 {
@@ -770,7 +778,7 @@ static void listeners_come_and_go(void **state)
 	if (setjmp(out) == 0)
 		malleable_poll();
 	malleable_on_change(hear, &late);
-	malleable_poll();
+	poll_deep();
 	assert_int_equal(once, 1);
 	assert_int_equal(always, 2);
 	assert_int_equal(late, 1);
