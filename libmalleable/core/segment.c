@@ -212,6 +212,16 @@ void mal_segment_close(struct mal_segment *segment)
 	errno = saved;
 }
 
+uint64_t mal_segment_busy(const struct mal_segment *segment, unsigned int rank)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < segment->thread_count; i++)
+		sum += atomic_load_explicit(&mal_thread_slot(segment, rank, i)->busy,
+					    memory_order_relaxed);
+	return sum;
+}
+
 void mal_snapshot_write(struct mal_rank_slot *rank, const struct mal_snapshot *snapshot)
 {
 	uint32_t sequence = atomic_load_explicit(&rank->snapshot_sequence, memory_order_relaxed);

@@ -364,6 +364,9 @@ static inline struct mal_thread_slot *mal_thread_slot(const struct mal_segment *
 	return &segment->threads[(size_t)rank * segment->thread_count + index];
 }
 
+/* Ticks of work of all threads in the slots of rank RANK. */
+uint64_t mal_segment_busy(const struct mal_segment *segment, unsigned int rank);
+
 /* Add to a counter that only the caller writes, without a locked instruction. */
 static inline void mal_count(_Atomic uint64_t *counter, uint64_t add)
 {

@@ -34,15 +34,6 @@
 /* Stop waiting after so many late answers in a row. */
 #define ANSWERS_MISSED 4
 
-static uint64_t busy_ticks(const struct mal_rank *rank)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i < rank->segment.thread_count; i++)
-		sum += atomic_load_explicit(&rank->threads[i].busy, memory_order_relaxed);
-	return sum;
-}
-
 /* Add the kernel's figures for our threads, by which the controller checks our own. */
 static void add_cpu_time(const struct mal_rank *rank, struct mal_snapshot *snapshot)
 {
@@ -94,7 +85,7 @@ static void write_snapshot(struct mal_rank *rank, uint64_t round, uint64_t kind)
 		.round = round,
 		.kind = kind,
 		.tick = now,
-		.busy = busy_ticks(rank),
+		.busy = mal_segment_busy(&rank->segment, rank->me),
 		.serial = count->serial,
 		.mpi = count->mpi,
 		.region = count->region,

@@ -202,8 +202,7 @@ bool mal_round_is_complete(const struct mal_controller *controller)
 	return expected && atomic_load(&header->arrivals) >= expected;
 }
 
-/* The ticks between two readings of a counter in seconds, within 0 and MAX_S. */
-static double span(uint64_t now, uint64_t before, double max_s)
+double mal_sampling_span(uint64_t now, uint64_t before, double max_s)
 {
 	double seconds;
 
@@ -213,6 +212,20 @@ static double span(uint64_t now, uint64_t before, double max_s)
 	return seconds < max_s ? seconds : max_s;
 }
 
+void mal_sampling_count(const struct mal_controller *controller, const struct mal_snapshot *before,
+			const struct mal_snapshot *now, struct mal_sample *sample)
+{
+	double elapsed = sample->elapsed_s, inside;
+
+	sample->work_s =
+		mal_sampling_span(now->busy, before->busy, elapsed * controller->step->cpu_count);
+	sample->serial_s = mal_sampling_span(now->serial, before->serial, elapsed);
+	sample->mpi_s = mal_sampling_span(now->mpi, before->mpi, elapsed);
+	inside = mal_sampling_span(now->thread_ticks, before->thread_ticks,
+				   elapsed * controller->step->segment.thread_count);
+	sample->barrier_s = inside > sample->work_s ? inside - sample->work_s : 0;
+}
+
 static void make_sample(struct mal_controller *controller, unsigned int rank,
 			const struct mal_snapshot *now, unsigned int cpus,
 			struct mal_sample *sample)
@@ -220,21 +233,15 @@ static void make_sample(struct mal_controller *controller, unsigned int rank,
 	const struct mal_snapshot *before = &controller->sampling.last[rank].snapshot;
 	uint64_t regions = now->regions - before->regions;
 	enum mal_boundary_kind kind = controller->sampling.kind;
-	double inside;
 
 	memset(sample, 0, sizeof(*sample));
 	sample->running = true;
-	sample->elapsed_s = span(now->tick, before->tick, 1e6);
-	sample->work_s =
-		span(now->busy, before->busy, sample->elapsed_s * controller->step->cpu_count);
-	sample->serial_s = span(now->serial, before->serial, sample->elapsed_s);
-	sample->mpi_s = span(now->mpi, before->mpi, sample->elapsed_s);
-	inside = span(now->thread_ticks, before->thread_ticks,
-		      sample->elapsed_s * controller->step->segment.thread_count);
-	sample->barrier_s = inside > sample->work_s ? inside - sample->work_s : 0;
+	sample->elapsed_s = mal_sampling_span(now->tick, before->tick, 1e6);
+	mal_sampling_count(controller, before, now, sample);
 	if (regions)
 		sample->region_s =
-			span(now->region, before->region, sample->elapsed_s) / (double)regions;
+			mal_sampling_span(now->region, before->region, sample->elapsed_s) /
+			(double)regions;
 	sample->cpus = cpus;
 	/* Any call of MPI ends no phase. */
 	if (kind < MAL_BOUNDARY_PERIOD)
@@ -251,10 +258,11 @@ static struct mal_cpu_time cpu_time(const struct mal_controller *controller, uns
 	const struct mal_snapshot *before = &controller->sampling.last[rank].snapshot;
 	double max_s = elapsed_s * controller->step->cpu_count;
 
-	return (struct mal_cpu_time){span(now->cpu, before->cpu, max_s),
-				     span(now->outside_team, before->outside_team, max_s),
-				     span(now->beside, before->beside, max_s),
-				     span(now->waits, before->waits, elapsed_s)};
+	return (struct mal_cpu_time){
+		mal_sampling_span(now->cpu, before->cpu, max_s),
+		mal_sampling_span(now->outside_team, before->outside_team, max_s),
+		mal_sampling_span(now->beside, before->beside, max_s),
+		mal_sampling_span(now->waits, before->waits, elapsed_s)};
 }
 
 /* What all running ranks said in this round becomes the start of the next window. */

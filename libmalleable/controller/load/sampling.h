@@ -31,6 +31,16 @@ void mal_sampling_rank_left(struct mal_controller *controller, unsigned int rank
 /* How many boundaries RANK passed of the kind that ends a phase, or of those that do. */
 uint64_t mal_sampling_boundaries(const struct mal_controller *controller, unsigned int rank);
 
+/* The ticks between two readings of a counter in seconds, within 0 and MAX_S. */
+double mal_sampling_span(uint64_t now, uint64_t before, double max_s);
+
+/*
+ * What a rank did in SAMPLE's time, which is known, by its counters BEFORE and NOW: no more than
+ * can have been.
+ */
+void mal_sampling_count(const struct mal_controller *controller, const struct mal_snapshot *before,
+			const struct mal_snapshot *now, struct mal_sample *sample);
+
 /* Ask the ranks for the next round of samples. */
 void mal_round_begin(struct mal_controller *controller);
 

@@ -5,21 +5,7 @@
 #include <math.h>
 
 #include "libmalleable/base/clock.h"
-
-/* A rank may have written anything. */
-static double span(uint64_t ticks, double max_s)
-{
-	return fmin(mal_ticks_to_s(ticks), max_s);
-}
-
-static uint64_t busy_ticks(const struct mal_segment *segment, unsigned int rank)
-{
-	uint64_t sum = 0;
-
-	for (unsigned int i = 0; i < segment->thread_count; i++)
-		sum += atomic_load(&mal_thread_slot(segment, rank, i)->busy);
-	return sum;
-}
+#include "libmalleable/controller/load/sampling.h"
 
 /*
  * All that RANK counted, as one window; it does not run if that is nothing. False: what it did is
@@ -30,27 +16,26 @@ static bool read_rank(const struct mal_controller *controller, unsigned int rank
 {
 	const struct mal_segment *segment = &controller->step->segment;
 	const struct mal_rank_slot *slot = &segment->ranks[rank];
-	uint64_t serial = slot->count.serial, mpi = slot->count.mpi, region = slot->count.region,
-		 busy = busy_ticks(segment, rank);
-	double step_s = mal_ticks_to_s(mal_ticks() - controller->step->started), most, inside;
-	struct mal_snapshot last;
+	const struct mal_counters *count = &slot->count;
+	struct mal_snapshot none = {0}, last;
+	struct mal_snapshot all = {.busy = mal_segment_busy(segment, rank),
+				   .serial = count->serial,
+				   .mpi = count->mpi,
+				   .thread_ticks = count->thread_ticks};
 
 	*sample = (struct mal_sample){.cpus = mal_cpumask_count(&controller->ranks[rank].home)};
-	sample->elapsed_s = span(serial + mpi + region, step_s);
+	sample->elapsed_s =
+		mal_sampling_span(all.serial + all.mpi + count->region, 0,
+				  mal_ticks_to_s(mal_ticks() - controller->step->started));
 	sample->running = sample->elapsed_s > 0;
 	/* What threads without slots did only its samples tell (rank/cpus/unmanaged.h). */
 	if (atomic_load(&slot->unmanaged)) {
 		if (!mal_snapshot_read(slot, &last) || !last.tick)
 			return !sample->running;
-		busy = last.busy;
-		serial = last.serial;
+		all.busy = last.busy;
+		all.serial = last.serial;
 	}
-	most = sample->elapsed_s * controller->step->cpu_count;
-	sample->work_s = span(busy, most);
-	sample->serial_s = span(serial, sample->elapsed_s);
-	sample->mpi_s = span(mpi, sample->elapsed_s);
-	inside = span(slot->count.thread_ticks, most);
-	sample->barrier_s = inside > sample->work_s ? inside - sample->work_s : 0;
+	mal_sampling_count(controller, &none, &all, sample);
 	return true;
 }
 
