@@ -76,22 +76,6 @@ void balance_outcome_report(const struct balance_outcome *outcome, char *report,
 	logged_ranks = outcome->ranks;
 }
 
-spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
-{
-	(void)spank;
-	(void)item;
-	return ESPANK_NOT_AVAIL;
-}
-
-spank_err_t spank_getenv(spank_t spank, const char *name, char *value, int size)
-{
-	(void)spank;
-	(void)name;
-	(void)value;
-	(void)size;
-	return ESPANK_ENV_NOEXIST;
-}
-
 static void put(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");

@@ -47,6 +47,13 @@ static void all_say(double seconds, double work_s)
 		node_say(rank, work_s, 0, 0);
 }
 
+/* A whole round. */
+static void take(double seconds, double work_s)
+{
+	all_say(seconds, work_s);
+	node_take(node);
+}
+
 /* A round is there when all who run have spoken; who speaks asks for nothing. */
 static void round_is_complete(void **state)
 {
@@ -267,10 +274,8 @@ static void kinds_are_bounded(void **state)
 static void strides_anew_by_another_kind(void **state)
 {
 	(void)state;
-	for (unsigned int round = 0; round < 50; round++) {
-		all_say(0.002, 0.001);
-		node_take(node);
-	}
+	for (unsigned int round = 0; round < 50; round++)
+		take(0.002, 0.001);
 	assert_true(node_stride(node) > 10);
 	chosen(marks, 0.001);
 	assert_int_equal(node_stride(node), 1);
@@ -280,11 +285,9 @@ static void strides_anew_by_another_kind(void **state)
 static void first_is_start(void **state)
 {
 	(void)state;
-	all_say(1, 0.5);
-	node_take(node);
+	take(1, 0.5);
 	assert_int_equal(node_totals(node)->windows, 0);
-	all_say(1, 0.5);
-	node_take(node);
+	take(1, 0.5);
 	assert_int_equal(node_totals(node)->windows, 1);
 	assert_float_equal(node_sample(node, 1)->elapsed_s, 1, NEAR);
 	assert_float_equal(node_sample(node, 1)->work_s, 0.5, NEAR);
@@ -391,11 +394,9 @@ static void first_is_of_whole_phases(void **state)
 	said.kind = MAL_BOUNDARY_CALL;
 	node_lie(2, &said);
 	node_take(node);
-	all_say(1, 0.5);
-	node_take(node);
+	take(1, 0.5);
 	assert_int_equal(node_totals(node)->windows, 0);
-	all_say(1, 0.5);
-	node_take(node);
+	take(1, 0.5);
 	assert_int_equal(node_totals(node)->windows, 1);
 }
 
@@ -404,11 +405,9 @@ static void short_windows_go_on_growing(void **state)
 {
 	(void)state;
 	node_begin(node);
-	all_say(0.001, 0.001);
-	node_take(node);
+	take(0.001, 0.001);
 	assert_int_equal(node_totals(node)->windows, 1);
-	all_say(0.5, 0.5);
-	node_take(node);
+	take(0.5, 0.5);
 	assert_int_equal(node_totals(node)->windows, 2);
 	assert_float_equal(node_sample(node, 0)->elapsed_s, 0.501, NEAR);
 	assert_float_equal(node_sample(node, 0)->work_s, 0.501, NEAR);
@@ -425,21 +424,17 @@ static void stride_grows(void **state)
 	(void)state;
 	for (unsigned int round = 0; round < 31; round++) {
 		assert_int_equal(node_stride(node), 1);
-		all_say(0.02, 0.01);
-		node_take(node);
+		take(0.02, 0.01);
 	}
 	for (unsigned int round = 0; round < 12; round++) {
 		assert_true(node_stride(node) <= 2 * before || !before);
 		before = node_stride(node);
-		all_say(0.02, 0.01);
-		node_take(node);
+		take(0.02, 0.01);
 	}
 	assert_int_equal(node_stride(node), (uint64_t)(node_window_s(node) / 0.02));
 	/* Phases that last longer than a window: each is one. */
-	for (unsigned int round = 0; round < 3; round++) {
-		all_say(20, 1);
-		node_take(node);
-	}
+	for (unsigned int round = 0; round < 3; round++)
+		take(20, 1);
 	assert_int_equal(node_stride(node), 1);
 }
 
@@ -608,8 +603,7 @@ static void windows_outside_team(void **state)
 	assert_float_equal(node_plausibility(node)->outside_team_s, 1, NEAR);
 	assert_float_equal(node_plausibility(node)->seen_s, 0.1, NEAR);
 	assert_int_equal(node_puppet_asked(), asked);
-	all_say(1, 0.5);
-	node_take(node);
+	take(1, 0.5);
 	assert_false(node_plausibility(node)->now);
 	assert_int_equal(node_puppet_asked(), asked + 1);
 	/* A little that is not seen is nothing. */
@@ -793,40 +787,31 @@ static void sums_of_work_are_right(void **state)
 	assert_float_equal(node->rank_totals[1].mpi_s, 1.5, NEAR);
 }
 
-/* A second of so much work on two CPUs each. */
-static void take_second(double work_s)
-{
-	node_pass(1);
-	for (unsigned int rank = 0; rank < 3; rank++)
-		node_say(rank, work_s, 0, 0);
-	node_take(node);
-}
-
 /* What regions lose inside they lose without us too, where nobody used a CPU of another. */
 static void losses_inside_regions_are_no_gain(void **state)
 {
 	const struct mal_totals *totals = node_totals(node);
 
 	(void)state;
-	take_second(0.5);
-	take_second(0.5);
+	take(1, 0.5);
+	take(1, 0.5);
 	assert_float_equal(totals->off_s, 1, NEAR);
 	assert_float_equal(totals->ideal_s, 1, NEAR);
 	assert_true(isnan(mal_attained(totals->off_s, totals->ideal_s, totals->elapsed_s)));
 	/* In the first window they lost more, as they created their threads. */
 	node_segment()->ranks[1].count.borrows++;
-	take_second(0.5);
+	take(1, 0.5);
 	assert_float_equal(totals->off_s, 1.25, NEAR);
-	take_second(0.5);
+	take(1, 0.5);
 	assert_float_equal(totals->off_s, 2.25, NEAR);
 	/* Rank 1 has a CPU of rank 0 as this window ends and the next begins. */
 	node_set_cpu(0, 0, 1, true);
-	take_second(0.5);
+	take(1, 0.5);
 	assert_float_equal(totals->off_s, 3.25, NEAR);
 	node_set_cpu(0, 0, 0, false);
-	take_second(0.5);
+	take(1, 0.5);
 	assert_float_equal(totals->off_s, 4.25, NEAR);
-	take_second(0.5);
+	take(1, 0.5);
 	assert_float_equal(totals->off_s, 5.25, NEAR);
 }
 
@@ -836,14 +821,14 @@ static void loss_is_bounded(void **state)
 	const struct mal_totals *totals = node_totals(node);
 
 	(void)state;
-	take_second(0.5);
-	take_second(0.5);
-	take_second(1e-6);
+	take(1, 0.5);
+	take(1, 0.5);
+	take(1, 1e-6);
 	node_segment()->ranks[1].count.borrows++;
-	take_second(2);
+	take(1, 2);
 	assert_float_equal(totals->off_s, 3, NEAR);
 	node_segment()->ranks[1].count.borrows++;
-	take_second(1.6);
+	take(1, 1.6);
 	assert_float_equal(totals->off_s, 4, NEAR);
 }
 
@@ -854,13 +839,13 @@ static void loss_is_everywhere(void **state)
 	double off, ideal;
 
 	(void)state;
-	take_second(0.5);
-	take_second(0.5);
-	take_second(0.5);
+	take(1, 0.5);
+	take(1, 0.5);
+	take(1, 0.5);
 	off = totals->off_s;
 	ideal = totals->ideal_s;
 	node_segment()->ranks[1].count.borrows++;
-	take_second(0.5);
+	take(1, 0.5);
 	assert_float_equal(totals->off_s - off, 1, NEAR);
 	assert_float_equal(totals->ideal_s - ideal, 1, NEAR);
 }

@@ -174,15 +174,6 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
 	return ESPANK_SUCCESS;
 }
 
-spank_err_t spank_getenv(spank_t spank, const char *name, char *value, int size)
-{
-	(void)spank;
-	(void)name;
-	(void)value;
-	(void)size;
-	return ESPANK_ENV_NOEXIST;
-}
-
 spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int replace)
 {
 	(void)spank;
