@@ -22,7 +22,7 @@ ok "<slurm/spank.h> is included by spank/plugin.h alone, slurm's own by version.
 ok "lines from spank/ are cleaned: slurm_error and slurm_info are called by messages.c alone" none \
 	unclean
 ok "omp-tools.h is included by rank/ompt.c and the tests' tools alone" none outside 'omp-tools\.h' \
-	'^(libmalleable/rank/ompt|t/bench/emptytool|t/unit/rank_turns|t/programs/record)\.c$'
+	'^(libmalleable/rank/ompt|t/bench/emptytool|t/unit/(rank_turns|test_ompt)|t/programs/record)\.c$'
 ok "mpi.h is included by rank/mpi/, examples and tests alone" none outside 'mpi\.h' \
 	'^(libmalleable/rank/mpi|contrib/examples|t)/'
 ok "pmix.h is included by rank/pmix/pmix.c and its test alone" none outside 'pmix\.h' \

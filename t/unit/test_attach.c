@@ -179,8 +179,17 @@ static void thread_that_opens_regions_is_primary(void **state)
 	mal_attach();
 	test_kernel.caller = 0;
 	assert_true(mal_become_primary(&mal));
+	/* What it does, or did, need not be waited for where it is not about to sleep. */
+	mal.region.begin = 1;
+	assert_false(another_becomes(0));
+	mal.region.begin = 0;
+	mal.primary.tid = getpid() + 1;
+	assert_false(another_becomes(0));
+	mal.primary.tid = getpid();
+	assert_int_equal(test_kernel.naps, 0);
 	/* It computes, or wakes meanwhile. */
 	assert_false(another_becomes(0));
+	assert_true(test_kernel.naps > 0);
 	assert_false(another_becomes(1));
 	/* It waits in MPI, or opens regions. */
 	mal_self.mpi_depth = 1;

@@ -665,6 +665,10 @@ static bool may_skip(const char *path, size_t count)
 
 static void short_commands_skip_preload(void **state)
 {
+	char *before[] = {"A=1", "LD_PRELOAD=" OURS, "MALLEABLE_SEGMENT_FD=9", "B=2", NULL};
+	size_t size = mal_skip_preload_room("/bin/true", before);
+	void *room = malloc(size);
+	char *const *after;
 	Dl_info loader;
 
 	(void)state;
@@ -678,6 +682,14 @@ static void short_commands_skip_preload(void **state)
 	/* The copy is on the stack of a thread, which may be small. */
 	assert_true(may_skip("/bin/true", 400));
 	assert_false(may_skip("/bin/true", 1200));
+	/* All else is theirs. */
+	assert_true(size > 0 && room);
+	after = mal_skip_preload(before, memset(room, 0, size));
+	assert_string_equal(after[0], "A=1");
+	assert_string_equal(after[1], "MALLEABLE_SEGMENT_FD=9");
+	assert_string_equal(after[2], "B=2");
+	assert_null(after[3]);
+	free(room);
 }
 
 /* What a controller may write, and what a user may pass instead: nothing makes the reader wait. */

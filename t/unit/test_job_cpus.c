@@ -39,7 +39,8 @@ static struct {
 	unsigned int bound, errors, offers;
 	/* for which the lock, the answer to an offer, and any other answer were waited last */
 	int lock_ms, offer_ms, answer_ms;
-	int others_ms; /* and what was left to clean up after other jobs */
+	int others_ms;	 /* and what was left to clean up after other jobs */
+	char peers[256]; /* what controllers heard last of each other */
 } node;
 
 /* Time stands still. */
@@ -93,6 +94,8 @@ bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_
 
 	(void)path;
 	*(offer ? &node.offer_ms : &node.answer_ms) = timeout_ms;
+	if (strncmp(request, "peers", 5) == 0)
+		snprintf(node.peers, sizeof(node.peers), "%s", request);
 	node.offers += offer;
 	return true;
 }
@@ -278,6 +281,19 @@ static void pooled_steps_use_each_others_cpus(void **state)
 	balance_job_cpus_leave(NULL);
 }
 
+/* Each controller hears what each step owns, and what it may use. */
+static void controllers_hear_what_peers_may_use(void **state)
+{
+	struct mal_cpumask idle;
+	struct balance_job_cpus *pool = join(&idle);
+
+	(void)state;
+	assert_non_null(pool);
+	assert_int_equal(balance_job_cpus_settle(pool, "1"), 0);
+	assert_string_equal(node.peers, "peers 0:0:0-1 1:1:0-3");
+	balance_job_cpus_leave(pool);
+}
+
 /* It cannot write its file: nobody has anything else than before. */
 static void step_that_cannot_join_changes_nothing(void **state)
 {
@@ -398,6 +414,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(pooled_steps_use_each_others_cpus, set_up),
+		cmocka_unit_test_setup(controllers_hear_what_peers_may_use, set_up),
 		cmocka_unit_test_setup(step_that_cannot_join_changes_nothing, set_up),
 		cmocka_unit_test_setup(cannot_widen_another, set_up),
 		cmocka_unit_test_setup(new_step_takes_its_cpus_back, set_up),

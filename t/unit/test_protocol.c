@@ -643,6 +643,22 @@ static void sleeps_in_a_pause(void **state)
 	assert_int_equal(cpu_state(where_is(0, 0)).user, 0);
 }
 
+/* The owner of a CPU that a region gives back sleeps no longer. */
+static void owner_of_a_released_cpu_wakes(void **state)
+{
+	(void)state;
+	for (unsigned int sleeps = 0; sleeps < 2; sleeps++) {
+		mal_word_set(word_of(2), (struct mal_cpu_state){1, 0, true});
+		mal.cpus.borrowed[mal.cpus.borrowed_count++] = 2;
+		mal.segment.cpus[2].sleepers = sleeps;
+		test_kernel.wakes = 0;
+		mal_cpus_release(&mal);
+		assert_int_equal(cpu_state(2).user, MAL_NOBODY);
+		assert_int_equal(test_kernel.wakes, sleeps);
+		assert_int_equal(mal.segment.cpus[2].wake, sleeps + 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -664,6 +680,7 @@ int main(void)
 		CASE(lent_cpus_survive_another_order),
 		CASE(lent_cpu_that_nobody_wants_comes_back),
 		CASE(sleeps_in_a_pause),
+		CASE(owner_of_a_released_cpu_wakes),
 		CASE(bound_is_wrong),
 		CASE(first_refuge),
 		CASE(forgotten_threads_are_bound_again),

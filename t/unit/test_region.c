@@ -51,6 +51,32 @@ static void smaller_than_chosen(void **state)
 	assert_in_range(max_placed, 0, 2);
 }
 
+static unsigned int followed;
+
+void mal_phase_follow_plan(struct mal_rank *rank)
+{
+	rank->cpus.seen_plan = rank->segment.header->plan;
+	followed++;
+}
+
+/* A plan that came is carried out before a region whose team we choose, and then it is done. */
+static void plans_are_followed_before_a_region(void **state)
+{
+	static const char where;
+
+	(void)state;
+	followed = 0;
+	run(&where, NONE, false);
+	assert_int_equal(followed, 0);
+	mal.segment.header->plan++;
+	run(&where, 4, false);
+	assert_int_equal(followed, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		run(&where, NONE, false);
+		assert_int_equal(followed, 1);
+	}
+}
+
 /* Of short regions one of some is timed, and counts for all of them. */
 static void short_regions_count_whole(void **state)
 {
@@ -423,6 +449,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(larger_than_chosen, open_all, close_all),
 		cmocka_unit_test_setup_teardown(smaller_than_chosen, open_all, close_all),
+		cmocka_unit_test_setup_teardown(plans_are_followed_before_a_region, open_all,
+						close_all),
 		cmocka_unit_test_setup_teardown(short_regions_count_whole, open_all, close_all),
 		cmocka_unit_test_setup_teardown(of_no_length, open_all, close_all),
 		cmocka_unit_test_setup_teardown(bound_regions_have_the_known_team, open_all,

@@ -689,8 +689,12 @@ static void free_runs_are_counted(void **state)
 	strcpy(node_slot(1)->bound_reason, "f\n\x1b[2J.omp: identity");
 	says("regions: 37 of 80 runs free; bound: f??[2J.omp: identity; the program sees 1 thread, "
 	     "so no team grows: try two CPUs a rank, or --balance=max_threads=2");
+	/* Without an end: no more is read than there is, and written than fits. */
 	memset(node_slot(1)->bound_reason, 'x', MAL_BOUND_TEXT);
 	assert_int_equal(strlen(mal_phrase_bound(node, 1, line, sizeof(line))), MAL_BOUND_TEXT);
+	line[10] = 'y';
+	assert_string_equal(mal_phrase_bound(node, 1, line, 10), "xxxxxxxxx");
+	assert_int_equal(line[10], 'y');
 }
 
 /* A policy that broke its word. */

@@ -44,9 +44,10 @@ static struct {
 	int task_status;
 	spank_context_t context;
 	int registered; /* what came of the options */
-	unsigned int launched, ended, outcomes, variables, told, of_step;
-	bool expected; /* by the user: that a rank came */
-	bool quiet;    /* ranks do not say why they are unbalanced */
+	unsigned int nodes, launched, ended, outcomes, variables, told, of_step;
+	unsigned int nodes_heard; /* by the controller, if there are several */
+	bool expected;		  /* by the user: that a rank came */
+	bool quiet;		  /* ranks do not say why they are unbalanced */
 	enum mal_report_wish report;
 	int timeout_ms;	    /* of the last wait */
 	uint32_t array_job; /* 0: the job is in no array */
@@ -124,6 +125,8 @@ int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_o
 		snprintf(now.array, sizeof(now.array), "%s_%s", options->arguments.array_job,
 			 options->arguments.array_task);
 	now.timeout_ms = timeout_ms;
+	now.nodes_heard = options->arguments.nodes;
+	assert_int_equal(options->arguments.node_files, now.nodes > 1);
 	*controller = MAL_LAUNCHED_NONE;
 	now.launched++;
 	return 0;
@@ -159,8 +162,8 @@ spank_err_t spank_get_item(spank_t spank, spank_item_t item, ...)
 	(void)spank;
 	va_start(to, item);
 	switch (item) {
-	case S_JOB_ID:
-	case S_JOB_NNODES: *va_arg(to, uint32_t *) = 1; break;
+	case S_JOB_ID: *va_arg(to, uint32_t *) = 1; break;
+	case S_JOB_NNODES: *va_arg(to, uint32_t *) = now.nodes; break;
 	case S_JOB_STEPID:
 	case S_JOB_NODEID:
 	case S_TASK_ID: *va_arg(to, uint32_t *) = 0; break;
@@ -351,6 +354,7 @@ static int set_up(void **state)
 	now.magic = MAL_OUTCOME_MAGIC;
 	now.report = MAL_REPORT_FULL;
 	now.context = S_CTX_SLURMD;
+	now.nodes = 1;
 	memset(&step, 0, sizeof(step));
 	step.fds.controller = MAL_LAUNCHED_NONE;
 	step.fds.segment = -1;
@@ -386,6 +390,17 @@ static void step_runs_and_ends_well(void **state)
 	assert_string_equal(now.errors, "");
 	balance_step_end();
 	assert_int_equal(now.ended, 1);
+}
+
+/* Controllers of several nodes report together, and do not write to the same files. */
+static void controllers_hear_of_other_nodes(void **state)
+{
+	(void)state;
+	now.nodes = 3;
+	balance_step_begin(NULL);
+	assert_int_equal(now.launched, 1);
+	assert_int_equal(now.nodes_heard, 3);
+	tasks_end();
 }
 
 /* Without the step's CPUs there is no mask to start anything with. */
@@ -623,6 +638,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(step_runs_and_ends_well, set_up),
+		cmocka_unit_test_setup(controllers_hear_of_other_nodes, set_up),
 		cmocka_unit_test_setup(without_limits_nothing_starts, set_up),
 		cmocka_unit_test_setup(without_cpus_nothing_starts, set_up),
 		cmocka_unit_test_setup(no_cpus_of_task, set_up),

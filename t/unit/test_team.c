@@ -520,6 +520,32 @@ static void may_be_resized(void **state)
 	assert_int_equal(mal.team.base, 3);
 }
 
+static unsigned int forgotten;
+
+void mal_bind_forget(struct mal_rank *rank)
+{
+	(void)rank;
+	forgotten++;
+}
+
+/* Where the user chose places the runtime binds each team anew: ours are known no more. */
+static void places_of_the_user_bind_anew(void **state)
+{
+	(void)state;
+	for (unsigned int chosen = 0; chosen < 2; chosen++) {
+		memset(&mal.team, 0, sizeof(mal.team));
+		threads_set = 2;
+		forgotten = 0;
+		if (chosen)
+			setenv("OMP_PROC_BIND", "close", 1);
+		mal_team_open(&mal);
+		mal_team_set(&mal, 2);
+		assert_int_equal(forgotten, 0);
+		mal_team_set(&mal, 3);
+		assert_int_equal(forgotten, chosen);
+	}
+}
+
 static bool mostly_short;
 
 bool mal_length_is_mostly_short(const struct mal_rank *rank)
@@ -638,6 +664,8 @@ static void calls_in_regions_are_no_work(void **state)
 	mal_mpi_leave(false);
 	assert_int_equal(mal_self.begin, test_clock.now);
 	assert_int_equal(calls_begun, 0);
+	/* The report tells it. */
+	assert_int_equal(mal.slot->foreign_threads, MAL_FOREIGN_INSIDE);
 }
 
 /* longjmp() and its like out of MPI: the thread is in no call any more. */
@@ -907,6 +935,20 @@ static void short_work_between_tests_counts(void **state)
 	mal_mpi_end_tests();
 }
 
+/* Only the primary thread of a rank, outside its regions, waits in a loop of tests. */
+static void tests_elsewhere_are_no_wait(void **state)
+{
+	(void)state;
+	for (unsigned int where = 0; where < 3; where++) {
+		mal_self.primary = where != 0;
+		mal.active = where != 1;
+		mal.region.depth = where == 2;
+		test_often(8 * TESTS_FIRST, 100, 0);
+		assert_false(mal_self.testing);
+		assert_int_equal(waits_begun, 0);
+	}
+}
+
 /* Calls that return at once belong to the loop. One that waits is a wait by itself. */
 static void tests_and_calls(void **state)
 {
@@ -1156,6 +1198,17 @@ static void has_its_share(void **state)
 	assert_int_equal(open_team(), MAL_REASON_NONE);
 	assert_int_equal(threads_set, 2);
 	assert_int_equal(omp_get_max_threads(), 2);
+	/* Nor for more than it would start, or for other than the user told it. */
+	memset(&mal.team, 0, sizeof(mal.team));
+	threads_set = 1;
+	mal_team_open(&mal);
+	assert_int_equal(threads_set, 1);
+	memset(&mal.team, 0, sizeof(mal.team));
+	setenv(MAL_ENV_MAX_THREADS, "6", 1);
+	mal_team_open(&mal);
+	assert_int_equal(threads_set, 6);
+	unsetenv(MAL_ENV_MAX_THREADS);
+	mal.mode = MAL_MODE_AUTO;
 	/* But for the user who set a number. */
 	memset(&mal.team, 0, sizeof(mal.team));
 	threads_set = 4;
@@ -1280,6 +1333,7 @@ int main(void)
 		CASE(schedule_is_set_and_given_back),
 		CASE(who_asked_is_told_the_same),
 		CASE(may_be_resized),
+		CASE(places_of_the_user_bind_anew),
 		CASE(too_short_for_more),
 		CASE(inside_the_answer_is_what_there_is),
 		CASE(program_sets_its_number),
@@ -1294,6 +1348,7 @@ int main(void)
 		CASE(sleeping_tests_wait),
 		CASE(tests_beside_work_are_no_wait),
 		CASE(short_work_between_tests_counts),
+		CASE(tests_elsewhere_are_no_wait),
 		CASE(tests_and_calls),
 		CASE(helper_ends_a_wait_of_tests),
 		CASE(two_are_reported_from_the_start),

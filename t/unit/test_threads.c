@@ -724,6 +724,28 @@ static void loose_rank_lends(void **state)
 	assert_false(mal.lend.lending);
 }
 
+/* Any of its threads may run on a CPU that goes, back or to another rank: none does afterwards. */
+static void threads_of_loose_rank_follow_its_cpus(void **state)
+{
+	struct mal_cpumask mask = mal.home;
+
+	(void)state;
+	mal.unmanaged = mal.slot->unmanaged = true;
+	mal_word_set(word_of(2), (struct mal_cpu_state){1, 0, true});
+	mal.cpus.borrowed[mal.cpus.borrowed_count++] = 2;
+	mal_cpumask_add(&mask, 2);
+	/* Its threads, whatever their numbers. */
+	test_kernel.mask[0] = mask;
+	mal_pins_give(&mal, 0, &mask);
+	mal_cpus_release(&mal);
+	assert_int_equal(cpu_state(2).user, MAL_NOBODY);
+	assert_string_equal(mask_of_thread(0), "0-1");
+	take_back();
+	mal.slot->changes++;
+	assert_true(mal_cpus_refresh(&mal));
+	assert_string_equal(mask_of_thread(0), "0");
+}
+
 static _Atomic bool computing;
 static _Atomic int32_t computer;
 
@@ -869,6 +891,7 @@ int main(void)
 		CASE(own_affinity_calls_wait_their_turn),
 		CASE(loose_rank_works_by_cpu_time),
 		CASE(loose_rank_lends),
+		CASE(threads_of_loose_rank_follow_its_cpus),
 		CASE(older_threads_keep_cpus_busy),
 		CASE(sleeping_threads_leave_cpus),
 		CASE(reader_keeps_no_cpu_from_lending),

@@ -276,6 +276,25 @@ static void long_waits_lend(void **state)
 	}
 }
 
+/* Where lending pays only after a long time, the helper is there when that is over. */
+static void waits_that_pay_late_lend_in_time(void **state)
+{
+	uint64_t begin;
+
+	(void)state;
+	start_helper();
+	mal.lend.usual_cost = 10 * MS;
+	mal_mpi_enter(false);
+	begin = test_clock.now;
+	for (unsigned int i = 0; i < 1000 && !lent(); i++)
+		turns(1);
+	assert_int_equal(lent(), CPUS - 1);
+	/* Eight times the cost, and one sleep more. */
+	assert_in_range(test_clock.now - begin, 80 * MS, 82 * MS);
+	mal_mpi_leave(false);
+	all_is_back();
+}
+
 /* What the thread is not bound to it may run on: it is where the kernel says. */
 unsigned int mal_thread_cpu(int32_t tid)
 {
@@ -553,6 +572,7 @@ int main(void)
 		CASE(short_waits_start_no_helper),
 		CASE(nothing_to_lend),
 		CASE(long_waits_lend),
+		CASE(waits_that_pay_late_lend_in_time),
 		CASE(thread_that_is_not_bound),
 		CASE(many_short_calls),
 		CASE(calls_far_apart),
