@@ -39,7 +39,7 @@ enum mal_action {
 	MAL_ACTION_POP,
 	MAL_ACTION_LEAVE,
 	MAL_ACTION_STRING,
-	/* A first iteration in a vector stays one. */
+	/* Words side by side in vectors. */
 	MAL_ACTION_PAIR,
 	MAL_ACTION_VECTOR_ADD,
 	MAL_ACTION_SPREAD,

@@ -155,8 +155,6 @@ struct mal_analysis {
 	struct mal_place places[MAL_ITEMS];
 	uint32_t place_count;
 	int returns[2];
-	/* What alone it returns in RAX: a kind of value; -1 for several. */
-	int returned;
 	/* As a thread without iterations. */
 	bool without;
 	/* Reasons are noted. */

@@ -126,12 +126,7 @@ static bool ends_share(struct mal_values *values, enum mal_condition condition, 
 	distance = mal_minus(values, left, right);
 	/* As many as all have are those of a chunk. */
 	if (mal_node(values, distance)->class < MAL_IDENTITY)
-		return mal_shape_of(values, left)->shape != MAL_SHAPE_BLOCK;
-	/* A chunk. */
-	if (step && mal_node(values, right)->kind == MAL_SELECT)
-		return mal_is_bound(values, right);
-	if (step && mal_node(values, left)->kind == MAL_SELECT)
-		return mal_is_bound(values, left);
+		return 0;
 	node = mal_shape_of(values, distance);
 	if (step && mal_is_number(values, step, &number) && node->shape == MAL_SHAPE_BLOCK &&
 	    node->start == 0 && node->bare) {
@@ -139,10 +134,7 @@ static bool ends_share(struct mal_values *values, enum mal_condition condition, 
 
 		return before >= inclusive && before <= (number < 0 ? -number : number);
 	}
-	if (mal_is_length(values, distance))
-		return !inclusive;
-	return step && (mal_is_length(values, mal_minus(values, distance, step)) ||
-			mal_is_length(values, mal_plus(values, distance, step)));
+	return !inclusive && mal_is_length(values, distance);
 }
 
 /* Whether two loops step them, each from a bound on. */

@@ -355,8 +355,6 @@ static void step_callee(struct mal_analysis *analysis, uint64_t target, mal_valu
 						 "what a function returns of a thread's number")
 			     : callee->returns[i] ? mal_leaf(&analysis->values, MAL_SHARE, 0)
 						  : 0;
-	if (callee->returned)
-		results[0] = mal_leaf(&analysis->values, (enum mal_kind)callee->returned, 0);
 }
 
 /* Whether a function stores other than in its own frame, as far as that is known. */
@@ -447,11 +445,6 @@ void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *
 
 		if (node->kind == MAL_SLOT_VALUE)
 			slot = mal_image_slot(analysis->image, (uint64_t)node->key);
-		if (node->kind == MAL_NUMBER &&
-		    mal_image_executable(analysis->image, (uint64_t)node->key)) {
-			slot = mal_image_stub(analysis->image, (uint64_t)node->key);
-			target = slot ? 0 : (uint64_t)node->key;
-		}
 	}
 	if (slot && slot->kind == MAL_SLOT_ADDRESS) {
 		target = slot->value;

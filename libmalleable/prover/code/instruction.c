@@ -78,10 +78,7 @@ static void step_any(struct mal_analysis *analysis, const struct mal_instruction
 		mal_check_pace(analysis, parts[i]);
 	if (at->rounds && count < PARTS)
 		parts[count++] = mal_symbol(&analysis->values, (uint64_t)1 << 59, MAL_ROUNDS);
-	value = (at->action >= MAL_ACTION_PAIR && at->action <= MAL_ACTION_SPREAD
-			 ? mal_spread
-			 : mal_blur)(&analysis->values, parts, count, at->address * 8);
-	value = fold(analysis, at, value);
+	value = fold(analysis, at, mal_blur(&analysis->values, parts, count, at->address * 8));
 	for (unsigned int i = 0; i < at->operand_count; i++)
 		if (at->operands[i].written) {
 			mal_write(analysis, &at->operands[i], value);
@@ -346,7 +343,7 @@ static bool step_clear(struct mal_analysis *analysis, const struct mal_instructi
 		return 0;
 	if (at->operand_count < 2 || last->kind != MAL_OPERAND_REGISTER ||
 	    before->kind != MAL_OPERAND_REGISTER || last->reg != before->reg)
-		return step_neutral(analysis, at);
+		return 0;
 	mal_write(analysis, &at->operands[0], same);
 	if (at->writes & MAL_BIT(MAL_FLAGS))
 		set_flags(analysis, same, same);

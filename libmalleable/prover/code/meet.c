@@ -518,12 +518,6 @@ static void collect(struct meeting *meeting)
 		}
 }
 
-/* Whether the slot before AT has what SLOT holds: zeros, as compilers set whole arrays. */
-static bool covered(const struct mal_state *state, uint32_t at, const struct mal_stack_slot *slot)
-{
-	return at > 0 && state->slots[at - 1].offset + state->slots[at - 1].bytes > slot->offset;
-}
-
 static void meet_slots(struct meeting *meeting, struct mal_state *state)
 {
 	struct mal_values *values = &meeting->analysis->values;
@@ -546,9 +540,6 @@ static void meet_slots(struct meeting *meeting, struct mal_state *state)
 					meeting->values[j] = other->slots[there].value;
 					if (other->slots[there].bytes > made.bytes)
 						made.bytes = other->slots[there].bytes;
-					present++;
-				} else if (covered(other, there, slot)) {
-					meeting->values[j] = mal_number(values, 0);
 					present++;
 				}
 			}

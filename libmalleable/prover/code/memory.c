@@ -370,20 +370,11 @@ void mal_step_lea(struct mal_analysis *analysis, const struct mal_instruction *a
 	mal_write(analysis, &at->operands[0], address);
 }
 
-/* Whether RBP becomes the frame's: it was pushed just before. */
-static bool begins_frame(const struct mal_analysis *analysis, const struct mal_instruction *at)
-{
-	uint8_t before;
-
-	return mal_image_copy(analysis->image, at->address - 1, &before, 1) && before == 0x55;
-}
-
 void mal_step_move(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
 	mal_value value = mal_read(analysis, &at->operands[1]);
 
 	if (at->operands[0].kind == MAL_OPERAND_REGISTER &&
-	    (at->operands[0].reg != MAL_RBP || !begins_frame(analysis, at)) &&
 	    at->operands[1].kind == MAL_OPERAND_REGISTER && at->operands[1].reg == MAL_RSP)
 		mal_escape(analysis, value);
 	mal_write(analysis, &at->operands[0], value);

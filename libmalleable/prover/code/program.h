@@ -100,8 +100,6 @@ struct mal_callee {
 	uint64_t stores_at;
 	/* The class of what it returns (enum mal_class), in RAX and XMM0. */
 	int returns[2];
-	/* It returns just the thread's number (enum mal_kind), or 0. */
-	int returned;
 	/* It does something for one thread alone. */
 	bool chooses;
 	bool done;

@@ -131,12 +131,6 @@ static void note_returns(struct mal_analysis *analysis)
 		if (class == MAL_UNKNOWN &&
 		    strstr(mal_node(&analysis->values, value)->text, "may have"))
 			continue;
-		if (i == 0) {
-			int kind = mal_node(&analysis->values, value)->kind;
-
-			analysis->returned =
-				!analysis->returned || analysis->returned == kind ? kind : -1;
-		}
 		if (class > analysis->returns[i])
 			analysis->returns[i] = class;
 	}
@@ -278,7 +272,6 @@ static void finish(struct mal_analysis *analysis)
 {
 	analysis->final = 1;
 	analysis->returns[0] = analysis->returns[1] = MAL_CLEAN;
-	analysis->returned = 0;
 	for (uint32_t i = 0; i < analysis->graph.order_count; i++) {
 		struct mal_block_facts *facts = &analysis->facts[analysis->graph.order[i]];
 
@@ -321,7 +314,6 @@ static int run(struct mal_analysis *analysis, struct mal_callee *callee)
 	analysis->reason = &callee->bound;
 	result = sweep_as_any(analysis);
 	memcpy(callee->returns, analysis->returns, sizeof(callee->returns));
-	callee->returned = analysis->returned == MAL_THREAD ? MAL_THREAD : 0;
 	callee->chooses = analysis->chooses;
 	if (result == 0) {
 		check_handlers(analysis);
