@@ -9,6 +9,9 @@ module malleable
   public :: malleable_cpus_owned, malleable_cpu_list, malleable_changes
   public :: malleable_on_change, malleable_on_change_remove, malleable_poll
   public :: malleable_waiting_begin, malleable_waiting_end, malleable_borrow, malleable_return
+  public :: malleable_limit, malleable_disable, malleable_enable, malleable_state, malleable_version, malleable_error
+  integer(c_int), parameter, public :: malleable_rank = 1, malleable_lends = 2, malleable_moves = 4, malleable_observed = 8, &
+    malleable_disabled = 16
   integer(c_int), parameter, public :: malleable_wait_blocks = 0, malleable_wait_polls = 1
   integer(c_int), parameter, public :: malleable_all = huge(0_c_int)
   integer(c_int), parameter, public :: malleable_e_invalid = -1, malleable_e_thread = -2, &
@@ -65,6 +68,39 @@ module malleable
       integer(c_int), value :: keep
       integer(c_int) :: cpus
     end function malleable_return
+
+    function malleable_limit(most) bind(c) result(cpus)
+      import :: c_int
+      integer(c_int), value :: most
+      integer(c_int) :: cpus
+    end function malleable_limit
+
+    function malleable_disable() bind(c) result(error)
+      import :: c_int
+      integer(c_int) :: error
+    end function malleable_disable
+
+    function malleable_enable() bind(c) result(error)
+      import :: c_int
+      integer(c_int) :: error
+    end function malleable_enable
+
+    function malleable_state() bind(c) result(bits)
+      import :: c_int
+      integer(c_int) :: bits
+    end function malleable_state
+
+    function malleable_version() bind(c) result(api)
+      import :: c_int
+      integer(c_int) :: api
+    end function malleable_version
+
+    ! A string of C.
+    function malleable_error(error) bind(c) result(text)
+      import :: c_int, c_ptr
+      integer(c_int), value :: error
+      type(c_ptr) :: text
+    end function malleable_error
 
     ! FUNCTION: c_funloc() of a subroutine with bind(c) and two arguments: an integer(c_int) by value, a type(c_ptr) by value.
     function malleable_on_change(function, argument) bind(c) result(error)

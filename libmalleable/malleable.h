@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Version of this interface. */
-#define MALLEABLE_API 2
+#define MALLEABLE_API 3
 
 /*
  * What functions return below 0; nothing has changed then. Outside a balanced step all of them do
@@ -26,6 +26,22 @@ enum malleable_error {
 	MALLEABLE_E_FULL = -4,	  /* there is no room for more */
 	MALLEABLE_E_NESTING = -5, /* an end without a begin */
 };
+
+/* What a number below 0 means, in English, also outside a step. Never NULL. Thread safe. */
+const char *malleable_error(int error);
+
+/* MALLEABLE_API of the library that is there, also outside a step. Thread safe. */
+int malleable_version(void);
+
+/* What balancing does with this process now, bits; 0: nothing. Takes about 5 ns. Thread safe. */
+enum malleable_state {
+	MALLEABLE_RANK = 1,	 /* it is a rank of a balanced step */
+	MALLEABLE_LENDS = 2,	 /* it lends and borrows */
+	MALLEABLE_MOVES = 4,	 /* its threads are bound, and CPUs change owner by a plan */
+	MALLEABLE_OBSERVED = 8,	 /* it is measured, and nothing is changed */
+	MALLEABLE_DISABLED = 16, /* by malleable_disable() */
+};
+int malleable_state(void);
 
 /*
  * Mark the end of a phase: one round of computing and exchanging, such as a time step. Call it on
@@ -98,8 +114,24 @@ int malleable_borrow(int most);
 int malleable_return(int keep);
 
 /*
+ * The rank can use MOST CPUs at most, its own included, until it declares another number; 0: any
+ * number. From its next region on its teams that balancing sizes have no more threads, it borrows
+ * no more, and policies give what it has beyond that to other ranks. Borrowed CPUs beyond it go
+ * back at once. On the primary thread outside regions and MPI. Returns malleable_cpus().
+ */
+int malleable_limit(int most);
+
+/*
+ * Between these the rank neither lends nor borrows, and gives no CPU away: a section that is timed.
+ * What it has borrowed goes back at disable; CPUs that others give it meanwhile it takes after the
+ * section. Pairs nest. On the primary thread outside regions, MPI and waits.
+ */
+int malleable_disable(void);
+int malleable_enable(void);
+
+/*
  * FUNCTION is called with the number of CPUs that the rank may use (malleable_cpus()) and ARGUMENT
- * when that number has changed: in malleable_phase(), _poll(), _borrow(), _return() and
+ * when that number has changed: in malleable_phase(), _poll(), _borrow(), _return(), _limit() and
  * _waiting_end(), on the thread that calls these, never in a parallel region, a signal or a thread
  * of the library. It may call all functions here. Up to 8 functions (MALLEABLE_E_FULL), in their
  * order; the pair is known once. The first call is in the first of these functions after. On the

@@ -10,6 +10,7 @@
 
 #include "libmalleable/base/fpstate.h"
 #include "libmalleable/rank/attach.h"
+#include "libmalleable/rank/bounds.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
@@ -165,6 +166,7 @@ static void borrow(struct mal_rank *rank, unsigned int most)
 {
 	unsigned int have = rank->cpus.owned_count + rank->cpus.borrowed_count;
 
+	most = mal_cpus_to_use(rank, most);
 	if (most > have && rank->cpus.owned_count && mal_rule(rank, MAL_RULE_LEND) &&
 	    atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed) &&
 	    mal_cpus_borrow(rank, most - have))
@@ -199,6 +201,61 @@ int malleable_borrow(int most)
 int malleable_return(int keep)
 {
 	return mal.active ? use(keep, give_back) : 0;
+}
+
+int malleable_limit(int most)
+{
+	struct mal_fpstate state;
+	int saved = errno;
+
+	if (!is_rank())
+		return 0;
+	if (most < 0)
+		return MALLEABLE_E_INVALID;
+	if (!is_serial())
+		return MALLEABLE_E_THREAD;
+	state = mal_fpstate_save();
+	mal_bounds_limit(&mal, (unsigned int)most);
+	mal_fpstate_restore(&state);
+	errno = saved;
+	return tell_changes();
+}
+
+int malleable_disable(void)
+{
+	struct mal_fpstate state;
+	int saved = errno;
+
+	if (!is_rank())
+		return 0;
+	if (!is_serial() || mal_self.declared)
+		return MALLEABLE_E_THREAD;
+	state = mal_fpstate_save();
+	mal_bounds_disable(&mal);
+	mal_fpstate_restore(&state);
+	errno = saved;
+	return 0;
+}
+
+int malleable_enable(void)
+{
+	if (!mal.active)
+		return 0;
+	if (!is_serial() || mal_self.declared)
+		return MALLEABLE_E_THREAD;
+	return mal_bounds_enable(&mal) ? 0 : MALLEABLE_E_NESTING;
+}
+
+int malleable_state(void)
+{
+	if (!is_rank())
+		return 0;
+	if (mal.disabled)
+		return MALLEABLE_RANK | MALLEABLE_DISABLED;
+	if (mal.observe || !mal_rule(&mal, MAL_RULE_BIND))
+		return MALLEABLE_RANK | MALLEABLE_OBSERVED;
+	return MALLEABLE_RANK | MALLEABLE_MOVES |
+	       (mal_rule(&mal, MAL_RULE_LEND) ? MALLEABLE_LENDS : 0);
 }
 
 int malleable_on_change(malleable_change_function *function, void *argument)

@@ -97,6 +97,8 @@ static void write_snapshot(struct mal_rank *rank, uint64_t round, uint64_t kind)
 	for (unsigned int i = 0; i < MAL_BOUNDARY_KINDS; i++)
 		snapshot.boundaries[i] = count->boundaries[i];
 	mal_unmanaged_sample(rank, &snapshot);
+	if (rank->limit && (!snapshot.max || snapshot.max > rank->limit))
+		snapshot.max = rank->limit;
 	add_cpu_time(rank, &snapshot);
 	mal_outside_sample(rank, &snapshot);
 
@@ -137,7 +139,7 @@ void mal_phase_follow_plan(struct mal_rank *rank)
 	struct mal_fpstate saved;
 	uint64_t begin;
 
-	if (!mal_rule(rank, MAL_RULE_BIND))
+	if (!mal_rule(rank, MAL_RULE_BIND) || rank->disabled)
 		return;
 	saved = mal_fpstate_save();
 	begin = mal_ticks();

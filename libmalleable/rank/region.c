@@ -108,6 +108,7 @@ static void borrow(struct mal_rank *rank, unsigned int max, uint64_t now)
 {
 	unsigned int cpus = rank->cpus.owned_count + rank->cpus.borrowed_count;
 
+	max = mal_cpus_to_use(rank, max);
 	if (max > cpus && now - rank->primary.left_mpi > rank->region.settle &&
 	    atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed))
 		mal_cpus_borrow(rank, max - cpus);

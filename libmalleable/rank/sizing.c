@@ -59,8 +59,8 @@ bool mal_sizing_may_share(const struct mal_rank *rank, const struct mal_region *
 	return mal_rule(rank, MAL_RULE_LEND) && region->length.lasts && region->left;
 }
 
-/* Team size of the region: one thread per CPU, or more if CPUs may come while it runs. */
-unsigned int mal_sizing_team(const struct mal_rank *rank, const struct mal_region *region)
+/* One thread per CPU, or more if CPUs may come while the region runs. */
+static unsigned int wanted_team(const struct mal_rank *rank, const struct mal_region *region)
 {
 	unsigned int cpus =
 		mal_cpus_to_use(rank, rank->cpus.owned_count + rank->cpus.borrowed_count);
@@ -77,6 +77,13 @@ unsigned int mal_sizing_team(const struct mal_rank *rank, const struct mal_regio
 	else if (region->offer >= GROW_SURE)
 		team = rank->cpus.owned_count + region->offered_cpus;
 	return team > cpus && team <= rank->segment.thread_count ? team : cpus;
+}
+
+unsigned int mal_sizing_team(const struct mal_rank *rank, const struct mal_region *region)
+{
+	unsigned int team = wanted_team(rank, region);
+
+	return rank->limit && rank->limit < team ? rank->limit : team;
 }
 
 /*

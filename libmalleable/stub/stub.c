@@ -60,6 +60,27 @@ int malleable_return(int keep)
 	return 0;
 }
 
+int malleable_limit(int most)
+{
+	(void)most;
+	return 0;
+}
+
+int malleable_disable(void)
+{
+	return 0;
+}
+
+int malleable_enable(void)
+{
+	return 0;
+}
+
+int malleable_state(void)
+{
+	return 0;
+}
+
 int malleable_on_change(malleable_change_function *function, void *argument)
 {
 	(void)function, (void)argument;

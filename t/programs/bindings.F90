@@ -44,6 +44,9 @@ program bindings
     call malleable_phase()
 #endif
   end do
+#ifdef MARKS
+  if (malleable_limit(0) < 0 .or. malleable_disable() < 0 .or. malleable_enable() < 0) error stop
+#endif
   call system_clock(now)
   if (rank == 0) then
     print '(a,f0.3,a,i0)', 'elapsed ', dble(now - begin) / dble(rate), ' s, result ', all

@@ -96,8 +96,10 @@ int main(int argc, char **argv)
 		       malleable_cpu_list(&cpu, 1), malleable_changes());
 		printf("%d %d %d %d ", malleable_waiting_begin(9), malleable_waiting_end(),
 		       malleable_borrow(-1), malleable_return(0));
-		printf("%d %d %d\n", malleable_on_change(hear, &cpu), malleable_poll(),
+		printf("%d %d %d ", malleable_on_change(hear, &cpu), malleable_poll(),
 		       malleable_on_change_remove(hear, &cpu));
+		printf("%d %d %d %d\n", malleable_limit(-1), malleable_disable(),
+		       malleable_enable(), malleable_state());
 		return 0;
 	}
 	if (strcmp(argv[1], "mpi") == 0) {

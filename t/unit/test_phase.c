@@ -183,6 +183,11 @@ static void answers_are_followed(void **state)
 		assert_int_equal(followed, 1 + with_cpus);
 	}
 	give_way = NULL;
+	/* Not where the program wants none. */
+	mal.disabled = 1;
+	followed = 0;
+	mal_phase_follow_plan(&mal);
+	assert_int_equal(followed, 0);
 }
 
 /* What a rank did since its last sample is told as it ends, and answers no round. */
@@ -196,6 +201,7 @@ static void ends(void **state)
 	assert_true(says_sample(MAL_BOUNDARY_MARK));
 	assert_true(mal_snapshot_read(mal.slot, &said));
 	turn_clock(7 * MS);
+	mal.limit = 1;
 	mal.region.depth = 1;
 	mal_phase_end(&mal);
 	assert_true(mal_snapshot_read(mal.slot, &last));
@@ -204,6 +210,7 @@ static void ends(void **state)
 	mal_phase_end(&mal);
 	assert_true(mal_snapshot_read(mal.slot, &last));
 	assert_int_equal(last.serial - said.serial, mal_s_to_ticks(7e-3));
+	assert_int_equal(last.max, 1);
 	assert_int_equal(last.round, said.round);
 	assert_int_equal(last.kind, MAL_BOUNDARY_MARK);
 	assert_int_equal(header->arrivals, 1);

@@ -501,7 +501,12 @@ static void one_on_each_core(void **state)
 	open_ranks(1, 4, 4);
 	for (unsigned int cpu = 0; cpu < 4; cpu++)
 		mal.segment.cpus[cpu].core = cpu / 2;
+	mal.limit = 1;
+	assert_int_equal(mal_cpus_to_use(&mal, 4), 1);
+	mal.limit = 3;
+	assert_int_equal(mal_cpus_to_use(&mal, 4), 3);
 	mal.slot->use = 2;
+	assert_int_equal(mal_cpus_to_use(&mal, 4), 2);
 	mal.slot->changes = 1;
 	assert_true(mal_cpus_refresh(&mal));
 	assert_int_equal(mal.cpus.owned_count, 4);

@@ -119,6 +119,12 @@ static void long_regions_get_more_threads(void **state)
 	assert_int_equal(mal.team.size, 2);
 	take(&region, 2, 2100 * US);
 	assert_int_equal(mal.team.size, 4);
+	/* But no more than the program can use. */
+	mal.limit = 3;
+	mal.prepared.rules = ~UINT32_C(0);
+	take(&region, 1, 2100 * US);
+	assert_int_equal(mal.team.size, 3);
+	mal.limit = 0;
 	for (int i = 0; i < 20; i++) {
 		begin(&unoffered, NONE);
 		assert_int_equal(mal.team.size, 2);

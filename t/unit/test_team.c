@@ -754,6 +754,55 @@ static void asks_for_cpus(void **state)
 	assert_int_equal(malleable_waiting_end(), MALLEABLE_E_NESTING);
 }
 
+/* Each text is another one. */
+static void names_errors(void **state)
+{
+	(void)state;
+	assert_int_equal(malleable_version(), MALLEABLE_API);
+	for (int one = MALLEABLE_E_NESTING - 1; one < 1; one++)
+		for (int other = MALLEABLE_E_NESTING - 1; other < one; other++)
+			assert_string_not_equal(malleable_error(one), malleable_error(other));
+	mal.active = false;
+	assert_int_equal(malleable_state(), 0);
+}
+
+/* What it borrowed goes back, and nothing is lent or moved before the last end. */
+static void bounds_its_balancing(void **state)
+{
+	int balanced = MALLEABLE_RANK | MALLEABLE_LENDS | MALLEABLE_MOVES;
+
+	(void)state;
+	assert_int_equal(malleable_state(), balanced);
+	assert_int_equal(malleable_enable(), MALLEABLE_E_NESTING);
+	mal.cpus.borrowed_count = 1;
+	mal_request_open(&mal.segment, 0, 1, 2, 2, true);
+	mal_borrower_set(&mal.segment, 0, true);
+	assert_int_equal(malleable_disable(), 0);
+	assert_false(mal_request_read(&mal.segment, 0).open);
+	assert_false(mal_request_read(&mal.segment, 0).borrower);
+	assert_int_equal(malleable_disable(), 0);
+	assert_int_equal(malleable_enable(), 0);
+	assert_int_equal(malleable_state(), MALLEABLE_RANK | MALLEABLE_DISABLED);
+	assert_false(mal_rule(&mal, MAL_RULE_LEND | MAL_RULE_GROW | MAL_RULE_AWAIT));
+	assert_true(mal_rule(&mal, MAL_RULE_BIND));
+	mal.region.depth = 1;
+	assert_int_equal(malleable_enable(), MALLEABLE_E_THREAD);
+	assert_int_equal(malleable_disable(), MALLEABLE_E_THREAD);
+	assert_int_equal(malleable_limit(1), MALLEABLE_E_THREAD);
+	mal.region.depth = 0;
+	mal.prepared.rules = mal.segment.header->rules;
+	assert_int_equal(malleable_enable(), 0);
+	assert_int_not_equal(mal.prepared.rules, mal.segment.header->rules);
+	assert_int_equal(malleable_state(), balanced);
+	mal.segment.header->rules &= ~(uint32_t)MAL_RULE_BIND;
+	assert_int_equal(malleable_state(), MALLEABLE_RANK | MALLEABLE_OBSERVED);
+	assert_int_equal(malleable_limit(-1), MALLEABLE_E_INVALID);
+	assert_int_equal(malleable_limit(3), 2);
+	assert_int_equal(mal.limit, 3);
+	assert_int_equal(malleable_limit(MALLEABLE_ALL), 2);
+	assert_int_equal(mal.limit, 0);
+}
+
 static int heard[9], last_heard;
 
 static void hear(int cpus, void *argument)
@@ -1343,6 +1392,8 @@ int main(void)
 		CASE(phases_are_marked),
 		CASE(asks_for_cpus),
 		CASE(hears_of_changes),
+		CASE(names_errors),
+		CASE(bounds_its_balancing),
 		CASE(listeners_come_and_go),
 		CASE(loop_of_tests_is_a_wait),
 		CASE(sleeping_tests_wait),

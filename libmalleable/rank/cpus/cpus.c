@@ -220,7 +220,8 @@ unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus)
 {
 	uint32_t use = atomic_load_explicit(&rank->slot->use, memory_order_relaxed);
 
-	return use && use < cpus ? use : cpus;
+	cpus = use && use < cpus ? use : cpus;
+	return rank->limit && rank->limit < cpus ? rank->limit : cpus;
 }
 
 static bool is_running(const struct mal_rank *rank, unsigned int number)

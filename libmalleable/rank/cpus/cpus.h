@@ -28,5 +28,5 @@ void mal_cpus_apply_plan(struct mal_rank *rank);
 /* The rank ends: say so, and lend all its CPUs to the others. */
 void mal_cpus_leave(struct mal_rank *rank);
 
-/* How many of CPUS CPUs the team is to use: all, unless the policy wants fewer. */
+/* How many of CPUS CPUs the team is to use: all, unless the policy or the program wants fewer. */
 unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus);

@@ -26,7 +26,9 @@ void mal_unmanaged_open(struct mal_rank *rank)
 /* CPUs that the threads can use: one each, or what the program declares. */
 static unsigned int usable_cpus(const struct mal_rank *rank)
 {
-	return rank->work.wish > rank->work.peak ? rank->work.wish : rank->work.peak;
+	unsigned int cpus = rank->work.wish > rank->work.peak ? rank->work.wish : rank->work.peak;
+
+	return rank->limit && rank->limit < cpus ? rank->limit : cpus;
 }
 
 static void publish(const struct mal_rank *rank)
@@ -117,8 +119,7 @@ __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool a
 
 void mal_unmanaged_call_end(struct mal_rank *rank)
 {
-	bool asks = rank->work.peak > rank->cpus.owned_count ||
-		    rank->work.wish > rank->cpus.owned_count;
+	bool asks = usable_cpus(rank) > rank->cpus.owned_count && !rank->disabled;
 
 	if (asks || rank->work.asks)
 		ask_for_cpus(rank, asks);
@@ -129,6 +130,8 @@ void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
 	if (!rank->unmanaged)
 		mal_unmanaged_open(rank);
 	rank->work.wish = most < MAL_MAX_CPUS ? most : MAL_MAX_CPUS;
+	if (rank->limit && most > rank->limit)
+		most = rank->limit;
 	publish(rank);
 	if (mal_rule(rank, MAL_RULE_LEND))
 		mal_borrower_set(&rank->segment, rank->me, most > rank->cpus.owned_count);

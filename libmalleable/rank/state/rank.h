@@ -40,6 +40,10 @@ struct mal_rank {
 	struct mal_cpumask home;
 	enum mal_mode mode;
 	unsigned int bits; /* enum mal_bits_wish: what may change bits of results */
+	/* bounds.c: what the program declares */
+	unsigned int limit;	/* CPUs that the rank can use at most, 0: any number */
+	unsigned int disabled;	/* how often its balancing was disabled */
+	uint32_t rules_dropped; /* bits of enum mal_rule that do not hold meanwhile */
 
 	/* cpus.c: the CPUs that we use now */
 	struct {
@@ -350,5 +354,6 @@ extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exe
 
 static inline bool mal_rule(const struct mal_rank *rank, uint32_t rule)
 {
-	return atomic_load_explicit(&rank->segment.header->rules, memory_order_relaxed) & rule;
+	return atomic_load_explicit(&rank->segment.header->rules, memory_order_relaxed) &
+	       ~rank->rules_dropped & rule;
 }
