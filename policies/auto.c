@@ -2,6 +2,9 @@
 /*
  * auto.c: the default policy: move CPUs for the lasting part of the imbalance, lend for the rest.
  *
+ * Invariant: few programs lose by it (t/unit/test_closed.c: few_random_programs_are_slower;
+ * t/t3002-moves.t).
+ *
  * A rank with n CPUs needs serial + work / n. Several forecasts of the next loads run side by side
  * (forecast.h). For each of them the policy works out the numbers of CPUs that make the longest
  * rank shortest (apportion.h), and when the window is known, what they would have cost (record.h).

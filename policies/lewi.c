@@ -2,6 +2,8 @@
 /*
  * lewi.c: lend when idle (Garcia, Corbalan, Labarta: LeWI, ICPP 2009).
  *
+ * Invariant: a waiting rank's CPUs are lent, and taken back (t/t3001-balance.t).
+ *
  * A rank that waits in MPI lends its CPUs. Other ranks borrow them when their next parallel region
  * starts. The owner takes them back when its call returns.
  */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* observe.c: measure and report, change nothing. */
+/*
+ * observe.c: measure and report, change nothing.
+ *
+ * Invariant: nothing changes (t/t3001-balance.t).
+ */
 #include "policies/interface/builtin.h"
 
 static int decide(void *state, const struct mal_view *view, struct mal_plan *plan)

@@ -3,6 +3,9 @@
  * sabo.c: proportional redistribution with whole ranks on sockets (SABO; Rocha Barbosa et al.,
  * section IV).
  *
+ * Invariant: it decides as published (t/unit/test_policies.c: sabo_searches_as_published;
+ * t/t3002-moves.t).
+ *
  * Each rank requests cores in proportion to its share of the load. A branch-and-bound search maps
  * ranks to sockets (sockets.h). Where a socket has too few cores for its ranks, the ranks that lose
  * least get fewer; where it has too many, the ranks that gain most get more. The policy drops a

@@ -7,7 +7,7 @@
  * deadline: a step whose controller does not start or end in time goes on without it.
  *
  * Invariant: the tasks start and end on time, whatever the controller does (t/unit/test_step.c:
- * late_end_has_one_line, t/t4001-faults.t). A step whose user's id cannot be restored is not
+ * late_end_has_one_line; t/t4001-faults.t). A step whose user's id cannot be restored is not
  * balanced (no_way_back).
  */
 #include <errno.h>

@@ -3,7 +3,7 @@
  * slurmctld_client.c: ask slurmctld about jobs, through malleable-slurm.
  *
  * Invariant: partition limits hold even if slurmctld does not answer (t/unit/test_patience.c:
- * each_deadline_is_multiplied, t/t4504-partition.t).
+ * each_deadline_is_multiplied; t/t4504-partition.t).
  */
 #include "spank/slurmctld_client.h"
 

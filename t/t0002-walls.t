@@ -96,25 +96,21 @@ calls: policies keep nothing|policies/lewi.c|static int calls;
 calls: policies keep nothing|policies/lewi.c|int f(void) { static int calls = 0; return calls++; }
 calls: policies keep nothing|policies/lewi.c|int calls = 0;
 EOF
-# invariants TREE: modules of the controller that name no invariant, or a test of it that is none.
-invariants() {
-	local file text name
-	for file in "$1"/libmalleable/controller/{,*/}*.h; do
-		text=$(sed -n '/Invariant:/,/\*\//p' "$file" | tr -s ' *\n\t' ' ')
-		[[ $text =~ \((t/[^ ]+):\ ([^\(\)]+)\)\. ]] || { echo "$file" && continue; }
-		name=${BASH_REMATCH[2]}
-		[[ ${BASH_REMATCH[1]} != *.c ]] || name="static void $name(void **state)"
-		grep -qF "$name" "${BASH_REMATCH[1]}" || echo "$file"
-	done
-}
-ok "each module of the controller names an invariant, and a test of it" none invariants .
-without_test() {
+ok "each test that a source file's header names is there, and the controller's name one" none \
+	t/named.py .
+without_tests() {
 	local tree=$work/tree
 	rm -rf "$tree" && mkdir "$tree" && cp -r libmalleable "$tree"
 	sed -i 's/leaves_rank_without/leaves_nobody/' "$tree/libmalleable/controller/planning.h"
-	[ "$(invariants "$tree")" = "$tree/libmalleable/controller/planning.h" ]
+	sed -i 's/t2010-/t2999-/' "$tree/libmalleable/rank/program/sanitizer.c"
+	sed -i 's/Invariant:/So:/' "$tree/libmalleable/controller/ranks.h"
+	t/named.py "$tree" | diff - <(
+		echo "$tree/libmalleable/controller/planning.h: there is no leaves_nobody"
+		echo "$tree/libmalleable/controller/ranks.h names no invariant and its test"
+		echo "$tree/libmalleable/rank/program/sanitizer.c: there is no t/t2999-compatibility.t"
+	)
 }
-ok "which finds one whose test there is not" without_test
+ok "which finds one that is not, and one that names none" without_tests
 ok "and files and folders that have no layer" planted <<'EOF'
 spank/new is not in the table|spank/new/new.c|int x;
 neither a C file nor a header|libmalleable/rank/lend.inc|int x;

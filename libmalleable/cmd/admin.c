@@ -2,6 +2,8 @@
 /*
  * admin.c: malleable admin: the off switch of this node, or of all nodes that share its file, and a
  * look at plugstack.conf.
+ *
+ * Invariant: only root's file is a switch (t/t1004-admin.t).
  */
 #include "libmalleable/core/off_file.h"
 

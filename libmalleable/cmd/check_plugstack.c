@@ -2,6 +2,8 @@
 /*
  * check_plugstack.c: malleable admin check: what plugstack.conf says to the plugin.
  *
+ * Invariant: what Slurm would refuse is named (t/t1004-admin.t).
+ *
  * The file is read as Slurm reads it: words, # begins a comment, include takes patterns, which are
  * relative to the file's directory.
  */

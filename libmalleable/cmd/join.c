@@ -2,6 +2,8 @@
 /*
  * join.c: malleable-join, which executes a rank's program: Open MPI and PRRTE start it in front of
  * each, as their fork agent. Whatever fails, the program is executed.
+ *
+ * Invariant: whatever fails, the program is executed as without us (t/t2019-launchers.t).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* launcher_group.c: give the ranks that one launcher forks on this node a controller. */
+/*
+ * launcher_group.c: give the ranks that one launcher forks on this node a controller.
+ *
+ * Invariant: ranks of one launcher on a node have one controller (t/t2019-launchers.t).
+ */
 #include "libmalleable/cmd/launcher_group.h"
 
 #include <errno.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* no_prover.c: instead of prover/cmd, in a build without it: malleable inspect says so. */
+/*
+ * no_prover.c: instead of prover/cmd, in a build without it: malleable inspect says so.
+ *
+ * Invariant: a build without the prover tells so (t/t0014-configure.t).
+ */
 #include <stdio.h>
 
 #include "libmalleable/base/option_parser.h"

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nodes.c: run malleable on all nodes of a job, through srun. */
+/*
+ * nodes.c: run malleable on all nodes of a job, through srun.
+ *
+ * Invariant: what is asked of a job is asked of each of its nodes (t/t3004-control.t).
+ */
 #include "libmalleable/cmd/nodes.h"
 
 #include <errno.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* policies.c: malleable policies: list the policies and their parameters. */
+/*
+ * policies.c: malleable policies: list the policies and their parameters.
+ *
+ * Invariant: each policy that srun takes is listed (t/t1003-loadable.t).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

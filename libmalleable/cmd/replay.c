@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* replay.c: malleable replay: predict what policies make of a recorded step. */
+/*
+ * replay.c: malleable replay: predict what policies make of a recorded step.
+ *
+ * Invariant: bad input is one line, and ends with a status that is not 0 (t/t3003-replay.t).
+ */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>

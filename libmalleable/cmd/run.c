@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* run.c: malleable run: the controller and the library without Slurm, on one node. */
+/*
+ * run.c: malleable run: the controller and the library without Slurm, on one node.
+ *
+ * Invariant: the command's status and output are as without us (t/t2003-run.t).
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

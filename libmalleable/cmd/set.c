@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* set.c: malleable set: change CPUs, bounds and policy of a balanced step while it runs. */
+/*
+ * set.c: malleable set: change CPUs, bounds and policy of a balanced step while it runs.
+ *
+ * Invariant: what a step cannot do is refused, and changes nothing (t/t3004-control.t).
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* standalone.c: a controller that no plugin started. */
+/*
+ * standalone.c: a controller that no plugin started.
+ *
+ * Invariant: a controller ends with the ranks that it is for (t/t2003-run.t).
+ */
 #include "libmalleable/cmd/standalone.h"
 
 #include <limits.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* status.c: malleable status: show the balanced steps on this node, or a job's on all its nodes. */
+/*
+ * status.c: malleable status: show the balanced steps on this node, or a job's on all its nodes.
+ *
+ * Invariant: each balanced step of the node is shown (t/t3004-control.t).
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

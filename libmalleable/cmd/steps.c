@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* steps.c: find controllers by their sockets and send them requests. */
+/*
+ * steps.c: find controllers by their sockets and send them requests.
+ *
+ * Invariant: a controller that does not answer holds up nothing (t/t3004-control.t).
+ */
 #include "libmalleable/cmd/steps.h"
 
 #include <dirent.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* top.c: malleable top: show the balanced steps on this node live. */
+/*
+ * top.c: malleable top: show the balanced steps on this node live.
+ *
+ * Invariant: the terminal is left as it was (t/t3004-control.t).
+ */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

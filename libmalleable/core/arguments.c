@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* arguments.c: what malleabled is started with. */
+/*
+ * arguments.c: what malleabled is started with.
+ *
+ * Invariant: what is wrong is one line that names it (t/t0012-usage.t).
+ */
 #include "libmalleable/core/arguments.h"
 
 #include <limits.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* elf_file.c: a program's or library's file. */
+/*
+ * elf_file.c: a program's or library's file.
+ *
+ * Invariant: no byte outside the file is read (t/unit/test_core.c: names_of_files_end).
+ */
 #include "libmalleable/core/elf_file.h"
 
 #include <fcntl.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* file_claim.c: files that a user named once, and that several steps write. */
+/*
+ * file_claim.c: files that a user named once, and that several steps write.
+ *
+ * Invariant: two steps never write to one file (t/unit/test_core.c: claims_hold).
+ */
 #include "libmalleable/core/file_claim.h"
 
 #include <errno.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* file_name.c: names of files with %j and the like in them. */
+/*
+ * file_name.c: names of files with %j and the like in them.
+ *
+ * Invariant: names are as Slurm makes them of the same text (t/unit/test_settings.c:
+ * names_of_files).
+ */
 #include "libmalleable/core/file_name.h"
 
 #include <stdio.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* first.c: which rank prints what is the same in all ranks of a step. */
+/*
+ * first.c: which rank prints what is the same in all ranks of a step.
+ *
+ * Invariant: one rank of a step prints what all find (t/unit/test_core.c:
+ * innermost_launcher_names_the_first_rank; t/t3007-nodes.t).
+ */
 #include "libmalleable/core/first.h"
 
 #include <stddef.h>

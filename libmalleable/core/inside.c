@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* inside.c: whether this process belongs to the balanced step that its environment names. */
+/*
+ * inside.c: whether this process belongs to the balanced step that its environment names.
+ *
+ * Invariant: outside its step an environment has no effect (t/unit/test_launch.c:
+ * the_kernel_tells_who_is_inside; t/t2017-outside.t).
+ */
 #include "libmalleable/core/inside.h"
 
 #include <fcntl.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* launch.c: start and end the controller. */
+/*
+ * launch.c: start and end the controller.
+ *
+ * Invariant: no process of the user's can take the controller's place (t/unit/test_launch.c:
+ * a_controller_of_a_user; t/t4507-own-controller.t).
+ */
 #include "libmalleable/core/launch.h"
 
 #include <errno.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* launcher_table.c: what is known of launchers such as mpirun. */
+/*
+ * launcher_table.c: what is known of launchers such as mpirun.
+ *
+ * Invariant: a row is all that a launcher needs (t/unit/test_core.c: launchers_of_the_table;
+ * t/t2019-launchers.t).
+ */
 #include "libmalleable/core/launcher_table.h"
 
 #include <stddef.h>

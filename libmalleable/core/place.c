@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* place.c: put the place of a rank's thread right, and bind the thread to it. */
+/*
+ * place.c: put the place of a rank's thread right, and bind the thread to it.
+ *
+ * Invariant: a thread is bound to a CPU that its rank may use now, or bound again
+ * (t/unit/test_protocol.c: late_mask; t/t3002-moves.t).
+ */
 #include "libmalleable/core/place.h"
 
 /*

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report_wish.c: what the text of --balance-report asks for. */
+/*
+ * report_wish.c: what the text of --balance-report asks for.
+ *
+ * Invariant: a word is a word, and all else is a file (t/unit/test_settings.c: words_of_reports;
+ * t/t1001-options.t).
+ */
 #include "libmalleable/core/report_wish.h"
 
 #include <stddef.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* script.c: whether a batch script of a balanced job started ranks where the plugin sees them. */
+/*
+ * script.c: whether a batch script of a balanced job started ranks where the plugin sees them.
+ *
+ * Invariant: nobody else's process is told of the script's ranks (t/unit/test_script.c;
+ * t/t4612-strangers.t).
+ */
 #include "libmalleable/core/script.h"
 
 #include <dirent.h>

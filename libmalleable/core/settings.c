@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* settings.c: check and store the value of a setting; describe the table. */
+/*
+ * settings.c: check and store the value of a setting; describe the table.
+ *
+ * Invariant: a wrong value changes nothing, and is named (t/unit/test_settings.c:
+ * a_wrong_value_changes_nothing; t/t1001-options.t).
+ */
 #include "libmalleable/core/settings.h"
 
 #include <string.h>

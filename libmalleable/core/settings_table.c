@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* settings_table.c: the table of settings. */
+/*
+ * settings_table.c: the table of settings.
+ *
+ * Invariant: each row is in the manual with its bounds (t/unit/test_settings.c:
+ * man_pages_have_all_keys).
+ */
 #include "libmalleable/core/settings.h"
 
 #include <string.h>

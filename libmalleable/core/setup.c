@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* setup.c: the environment that makes a program a rank of a balanced step. */
+/*
+ * setup.c: the environment that makes a program a rank of a balanced step.
+ *
+ * Invariant: a rank is told all, or the task is told what failed (t/unit/test_launch.c:
+ * a_rank_is_told_everything, what_cannot_be_set_is_named).
+ */
 #include "libmalleable/core/setup.h"
 
 #include <limits.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* site_report.c: the JSON that a controller leaves for report_dir=, in a memfd. */
+/*
+ * site_report.c: the JSON that a controller leaves for report_dir=, in a memfd.
+ *
+ * Invariant: who reads it never waits (t/unit/test_core.c: site_reports_make_no_reader_wait;
+ * t/t4501-controller.t).
+ */
 #include "libmalleable/core/site_report.h"
 
 #include <fcntl.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* skip_preload.c: programs that can be no rank and start none. */
+/*
+ * skip_preload.c: programs that can be no rank and start none.
+ *
+ * Invariant: what may start programs or load libraries has ours (t/unit/test_core.c:
+ * short_commands_skip_preload; t/t2017-outside.t).
+ */
 #include "libmalleable/core/skip_preload.h"
 
 #include <stdbool.h>

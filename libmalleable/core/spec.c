@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* spec.c: parse the text of --balance. */
+/*
+ * spec.c: parse the text of --balance.
+ *
+ * Invariant: what is wrong is named (t/unit/test_core.c: bad_specs_say_why; t/t1001-options.t).
+ */
 #include "libmalleable/core/spec.h"
 
 #include <ctype.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* starts.c: whether each program of a balanced step loaded our library. */
+/*
+ * starts.c: whether each program of a balanced step loaded our library.
+ *
+ * Invariant: nothing is missed where a program ran without us (t/unit/test_core.c:
+ * starts_are_counted; t/t2016-absent.t).
+ */
 #include "libmalleable/core/starts.h"
 
 #include <errno.h>

@@ -3,6 +3,9 @@
  * unloadable.c: places where our libraries cannot be loaded: another mount namespace or root, as in
  * a container. No memory of libc's, no lock, little stack: the caller may be a child of vfork(2),
  * or a signal handler on a stack of its own.
+ *
+ * Invariant: where our libraries cannot be loaded all runs as without us (t/unit/test_core.c:
+ * unloadable_is_left_out; t/t4611-unseen.t).
  */
 #include "libmalleable/core/unloadable.h"
 

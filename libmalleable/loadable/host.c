@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* host.c: start and end the process that runs a loaded policy, and take turns with it. */
+/*
+ * host.c: start and end the process that runs a loaded policy, and take turns with it.
+ *
+ * Invariant: a policy that crashes or hangs harms nothing (t/t1003-loadable.t).
+ */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>

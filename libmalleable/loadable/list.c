@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* list.c: the policies and their parameters, for users to read. */
+/*
+ * list.c: the policies and their parameters, for users to read.
+ *
+ * Invariant: each policy that is chosen by name is listed (t/t1003-loadable.t).
+ */
 #include "libmalleable/loadable/list.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* loadable.c: register policies that a site or a user adds. */
+/*
+ * loadable.c: register policies that a site or a user adds.
+ *
+ * Invariant: root runs no policy that others can change (t/unit/test_loadable.c;
+ * t/t1003-loadable.t).
+ */
 #include "libmalleable/loadable/loadable.h"
 
 #include <dirent.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* main.c: malleable-policy, the process that runs a loaded policy. */
+/*
+ * main.c: malleable-policy, the process that runs a loaded policy.
+ *
+ * Invariant: a policy gets nothing of the step but what the host sends (t/t1003-loadable.t).
+ */
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>

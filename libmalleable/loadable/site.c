@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* site.c: the plugin's arguments in plugstack.conf. */
+/*
+ * site.c: the plugin's arguments in plugstack.conf.
+ *
+ * Invariant: srun and slurmstepd find the same policies (t/t1003-loadable.t).
+ */
 #include "libmalleable/loadable/site.h"
 
 #include <limits.h>

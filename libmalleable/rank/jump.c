@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* jump.c: notice longjmp() out of MPI, and out of functions of the program that we call. */
+/*
+ * jump.c: notice longjmp() out of MPI, and out of functions of the program that we call.
+ *
+ * Invariant: a thread that jumped out of MPI is in no call (t/unit/test_team.c:
+ * jumps_leave_the_call; t/t2009-decisions.t).
+ */
 #include "libmalleable/rank/jump.h"
 
 /* With it <setjmp.h> maps all of these functions to one name. */

@@ -3,7 +3,7 @@
  * lend.c: lending while the primary thread waits in MPI.
  *
  * Invariant: all CPUs that a wait lent are back when it ends (t/unit/test_protocol.c:
- * lent_cpus_survive_another_order).
+ * lent_cpus_survive_another_order; t/t3001-balance.t).
  */
 #include "libmalleable/rank/lend.h"
 

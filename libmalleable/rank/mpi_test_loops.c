@@ -2,6 +2,9 @@
 /*
  * mpi_test_loops.c: loops of MPI_Test, MPI_Iprobe and the like.
  *
+ * Invariant: a loop of tests that computes between them is no wait (t/unit/test_team.c:
+ * tests_beside_work_are_no_wait; t/t2009-decisions.t).
+ *
  * The clock is read once in many tests, as reading it takes as long as a test. The test behind some
  * looks is timed by itself: what the others take beyond that is work between them. Such a loop may
  * end without any call: the program just computes again. So while CPUs are lent in one, a watching

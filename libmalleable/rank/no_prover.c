@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* no_prover.c: instead of prover/rank, in a build without it: regions are not classified. */
+/*
+ * no_prover.c: instead of prover/rank, in a build without it: regions are not classified.
+ *
+ * Invariant: steps run and report without it (t/t0014-configure.t).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * omp.c: interpose the functions by which a program asks its OpenMP runtime, and sets it up.
  *
  * Invariant: who asked is told the same from then on (t/unit/test_team.c:
- * who_asked_is_told_the_same).
+ * who_asked_is_told_the_same; t/t2008-identity.t).
  *
  * Calls arrive here because the library is loaded before the runtime. Each goes on to the runtime
  * that the caller uses. If we manage that runtime, the answer outside regions is the team size that

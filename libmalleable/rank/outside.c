@@ -3,7 +3,7 @@
  * outside.c: for how long the primary thread waits outside MPI and regions.
  *
  * Invariant: a thread that computes, or that others keep from its CPU, does not wait
- * (t/unit/test_outside.c: computing_is_not_outside).
+ * (t/unit/test_outside.c: computing_is_not_outside; t/t3009-report.t).
  *
  * It waits in calls that are known to do so (rank/mpi/device.c), which may poll, and otherwise
  * while it has nothing to run. No clock is read where such waits begin and end: the kernel's clock

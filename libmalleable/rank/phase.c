@@ -3,7 +3,7 @@
  * phase.c: the end of a phase, where samples go up and plans are carried out.
  *
  * Invariant: ranks that meet give their samples at the same boundary (t/unit/test_phase.c:
- * by_the_count).
+ * by_the_count; t/t2002-programs.t).
  */
 #include "libmalleable/rank/phase.h"
 

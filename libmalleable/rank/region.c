@@ -3,7 +3,7 @@
  * region.c: before and after each outermost parallel region of the primary thread.
  *
  * Invariant: a region has the number of threads that its clause requests (t/unit/test_region.c:
- * smaller_than_chosen).
+ * smaller_than_chosen; t/t2005-patterns.t).
  */
 #include "libmalleable/rank/region.h"
 

@@ -3,7 +3,7 @@
  * team.c: the OpenMP team's size, and what the program has been told about it.
  *
  * Invariant: what the program was told of its threads stays true (t/unit/test_team.c:
- * who_asked_is_told_the_same).
+ * who_asked_is_told_the_same; t/t2008-identity.t, t/t2003-run.t).
  */
 #include "libmalleable/rank/team.h"
 

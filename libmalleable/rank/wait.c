@@ -2,7 +2,8 @@
 /*
  * wait.c: a thread enters or leaves a blocking MPI call, or polls inside one.
  *
- * Invariant: calls nest: a wait begins and ends once (t/unit/test_team.c: calls_nest).
+ * Invariant: calls nest: a wait begins and ends once (t/unit/test_team.c: calls_nest;
+ * t/t2007-calls.t).
  */
 #include "libmalleable/rank/wait.h"
 

@@ -3,7 +3,7 @@
  * wait_helper.c: lend in a wait between whose polls the MPI library calls nothing of ours.
  *
  * Invariant: when a call returns the helper is not at work, and all CPUs are back
- * (t/unit/test_wait_helper.c: at_any_moment).
+ * (t/unit/test_wait_helper.c: at_any_moment; t/t2023-polls.t).
  *
  * The helper sleeps while there are no calls. One word says whether it acts or the call returns:
  * both change it by compare-and-swap.

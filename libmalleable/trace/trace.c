@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* trace.c: a trace in memory. */
+/*
+ * trace.c: a trace in memory.
+ *
+ * Invariant: a trace that is written anew is the same (t/unit/test_trace.c; t/t3003-replay.t).
+ */
 #include "libmalleable/trace/trace.h"
 
 #include <stdint.h>

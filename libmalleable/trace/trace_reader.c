@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* trace_reader.c: read a trace from JSON lines, trusting none of them. */
+/*
+ * trace_reader.c: read a trace from JSON lines, trusting none of them.
+ *
+ * Invariant: a line that makes no sense is named (t/unit/test_trace.c; t/t3003-replay.t).
+ */
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* write.c: write a trace as JSON lines. */
+/*
+ * write.c: write a trace as JSON lines.
+ *
+ * Invariant: what cannot be written is told, and harms nothing (t/t3003-replay.t).
+ */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

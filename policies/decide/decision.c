@@ -2,6 +2,8 @@
 /*
  * decision.c: ask a policy under orders from outside, turn its counts into CPUs, and check the
  * plan.
+ *
+ * Invariant: orders hold whatever the policy wants (t/unit/test_orders.c; t/t3004-control.t).
  */
 #include "policies/decide/decision.h"
 

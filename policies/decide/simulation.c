@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* simulation.c: replay a step as a policy would have run it. */
+/*
+ * simulation.c: replay a step as a policy would have run it.
+ *
+ * Invariant: a replay takes what the recorded step took (t/unit/test_simulation.c;
+ * t/t3003-replay.t).
+ */
 #include "policies/decide/simulation.h"
 
 #include <stdlib.h>

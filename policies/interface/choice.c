@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* choice.c: check a user's --balance. */
+/*
+ * choice.c: check a user's --balance.
+ *
+ * Invariant: what is wrong is named before a task starts (t/unit/test_choice.c; t/t1001-options.t).
+ */
 #include "policies/interface/choice.h"
 
 #include <stdlib.h>

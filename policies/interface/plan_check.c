@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plan_check.c: decide whether a plan may be carried out, whoever made it. */
+/*
+ * plan_check.c: decide whether a plan may be carried out, whoever made it.
+ *
+ * Invariant: a plan that breaks a rule is carried out by nobody (t/unit/test_policies.c:
+ * random_plans_are_fit).
+ */
 #include "policies/interface/plan_check.h"
 
 #include <string.h>

@@ -2,6 +2,8 @@
 /*
  * mapping.c: choose CPUs from counts: near in the topology, with least movement.
  *
+ * Invariant: no assignment costs less (t/unit/test_policies.c: mapping_is_the_cheapest).
+ *
  * A layout counts each rank's CPUs by place. The best assignment is a flow of CPUs from rank to
  * rank at least cost. If the node is too large for that, CPUs move one by one: always the one that
  * gains the taker most and costs its giver least. The layout, kept up to date, tells how near a CPU

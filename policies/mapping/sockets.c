@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sockets.c: map whole ranks to sockets by branch and bound. */
+/*
+ * sockets.c: map whole ranks to sockets by branch and bound.
+ *
+ * Invariant: no mapping to sockets is better (t/unit/test_policies.c: sabo_searches_as_published).
+ */
 #include "policies/mapping/sockets.h"
 
 #include <limits.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* apportion.c: find the numbers of CPUs that make the longest rank shortest. */
+/*
+ * apportion.c: find the numbers of CPUs that make the longest rank shortest.
+ *
+ * Invariant: no other counts make the longest rank shorter (t/unit/test_model.c:
+ * the_longest_rank_is_as_short_as_can_be).
+ */
 #include "policies/model/apportion.h"
 
 /* Halvings of the interval that holds the shortest possible time. */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* home.c: the CPUs that ranks had when the step began. */
+/*
+ * home.c: the CPUs that ranks had when the step began.
+ *
+ * Invariant: home is left with its very CPUs (t/unit/test_model.c: home_is_left_with_its_cpus).
+ */
 #include "policies/model/home.h"
 
 #include <string.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* scaling.c: learn how well each rank's parallel work scales. */
+/*
+ * scaling.c: learn how well each rank's parallel work scales.
+ *
+ * Invariant: what does not fit says nothing of how work scales (t/unit/test_model.c:
+ * chunks_that_do_not_fit_say_nothing).
+ */
 #include "policies/model/scaling.h"
 
 #include <math.h>

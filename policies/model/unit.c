@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* unit.c: what a program's progress is counted in. */
+/*
+ * unit.c: what a program's progress is counted in.
+ *
+ * Invariant: progress is counted in what is steady (t/unit/test_model.c:
+ * progress_is_counted_in_what_is_steady).
+ */
 #include "policies/model/unit.h"
 
 #include <math.h>

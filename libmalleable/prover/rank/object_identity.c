@@ -3,7 +3,7 @@
  * object_identity.c: what tells the code of one loaded object from any other.
  *
  * Invariant: no name decides, as a build-id that two programs may share (t/unit/test_verdicts.c:
- * code_tells_programs_apart, t/t2013-proofs.t).
+ * code_tells_programs_apart; t/t2013-proofs.t).
  */
 #include "libmalleable/prover/rank/object_identity.h"
 

@@ -3,7 +3,7 @@
  * cpus.c: the CPUs that this rank owns and borrows.
  *
  * Invariant: a CPU that is given to a rank that ends is free afterwards (t/unit/test_protocol.c:
- * moved_to_a_rank_that_ends).
+ * moved_to_a_rank_that_ends; t/t3002-moves.t).
  */
 #include "libmalleable/rank/cpus/cpus.h"
 

@@ -3,7 +3,7 @@
  * pins.c: remember threads whose CPUs the program chose.
  *
  * Invariant: threads whose CPUs the program chose keep them (t/unit/test_threads.c:
- * pins_of_the_program_stay).
+ * pins_of_the_program_stay; t/t2006-builds.t).
  *
  * A mask that we never gave was set by the program, in whatever way. If it chose just a mask that
  * we give too, only its call says so, which is interposed here.

@@ -3,7 +3,7 @@
  * sibling_threads.c: whether the rank's other threads sleep, as the kernel sees them.
  *
  * Invariant: CPUs are not idle while a thread computes that nobody told us of
- * (t/unit/test_threads.c: older_threads_keep_cpus_busy).
+ * (t/unit/test_threads.c: older_threads_keep_cpus_busy; t/t3001-balance.t).
  */
 #include "libmalleable/rank/cpus/sibling_threads.h"
 

@@ -3,7 +3,7 @@
  * threads.c: the threads that the program creates itself: where they start, how many count.
  *
  * Invariant: a new thread may use all CPUs of its rank (t/unit/test_threads.c:
- * new_threads_may_use_all_cpus).
+ * new_threads_may_use_all_cpus; t/t2009-decisions.t).
  */
 #include "libmalleable/rank/cpus/threads.h"
 

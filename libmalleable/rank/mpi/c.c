@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* c.c: the C bindings of the blocking MPI calls. */
+/*
+ * c.c: the C bindings of the blocking MPI calls.
+ *
+ * Invariant: each call in which a rank can wait is a wait (t/t2007-calls.t).
+ */
 #include "libmalleable/base/shown.h"
 #include "libmalleable/rank/mpi/next.h"
 #include "libmalleable/rank/mpi/requests.h"

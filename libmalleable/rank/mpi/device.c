@@ -2,6 +2,8 @@
 /*
  * device.c: calls that wait for a device, as a GPU, are told to the rank library.
  *
+ * Invariant: a wait for a device is no work (t/t3009-report.t).
+ *
  * Not seen are calls by pointers from dlsym(), as from CUDA's runtime to its driver, and of a
  * runtime that is linked statically.
  */

@@ -4,6 +4,8 @@
  * mpi_f08 (mpi_x_f08_, and mpi_x_f08ts_ where MPICH passes choice buffers by descriptor). All
  * arguments are addresses.
  *
+ * Invariant: a wait in a program in Fortran counts once (t/t2002-programs.t, t/t2006-builds.t).
+ *
  * Open MPI's Fortran functions call the PMPI_ names of C, so the C wrappers do not see them.
  * MPICH's call the MPI_ names, so both wrappers see the call, which nests.
  */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* library.c: identify the MPI library by its own version text. */
+/*
+ * library.c: identify the MPI library by its own version text.
+ *
+ * Invariant: nothing is believed of a library that nobody knows (t/t2010-compatibility.t).
+ */
 #include "libmalleable/rank/mpi/library.h"
 
 #include <dlfcn.h>

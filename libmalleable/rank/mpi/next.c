@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* next.c: the next definition of an MPI function after ours. */
+/*
+ * next.c: the next definition of an MPI function after ours.
+ *
+ * Invariant: another tool that interposes MPI sees each call (t/t2007-calls.t).
+ */
 #include "libmalleable/rank/mpi/next.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* requests.c: open requests of collective calls, by handle. */
+/*
+ * requests.c: open requests of collective calls, by handle.
+ *
+ * Invariant: a collective call that does not wait is a boundary where it is completed
+ * (t/t2010-compatibility.t).
+ */
 #include "libmalleable/rank/mpi/requests.h"
 
 #include <string.h>

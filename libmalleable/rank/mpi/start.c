@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* start.c: MPI starts: identify the library and its world. */
+/*
+ * start.c: MPI starts: identify the library and its world.
+ *
+ * Invariant: a program may start MPI in any way (t/t2010-compatibility.t).
+ */
 #include "libmalleable/rank/mpi/start.h"
 
 #include <stdio.h>

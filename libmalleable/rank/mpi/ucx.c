@@ -3,6 +3,8 @@
  * ucx.c: see the polls of MPI libraries over UCX, which do not yield between them. MPICH's device
  * ch4:ucx, as on Debian, calls ucp_worker_progress() in each turn of a waiting loop (measured:
  * MPICH 4.0.2).
+ *
+ * Invariant: waits of MPICH over UCX are lent (t/t2007-calls.t).
  */
 #include <dlfcn.h>
 #include <stddef.h>

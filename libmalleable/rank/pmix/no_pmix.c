@@ -2,6 +2,8 @@
 /*
  * no_pmix.c: instead of pmix.c and summary.c, in a build without PMIx: it is as if no process had
  * the library, and each node reports by itself.
+ *
+ * Invariant: steps run and report without it (t/t0014-configure.t).
  */
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/pmix/summary.h"

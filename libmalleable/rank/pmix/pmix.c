@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pmix.c: the PMIx library of the process (PMIx 4 and 5; pmix.h of OpenPMIx). */
+/*
+ * pmix.c: the PMIx library of the process (PMIx 4 and 5; pmix.h of OpenPMIx).
+ *
+ * Invariant: nothing is asked of PMIx that may wait for another node (t/unit/test_pmix.c;
+ * t/t3007-nodes.t).
+ */
 #include "libmalleable/rank/pmix/pmix.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* summary.c: collect the summaries of a step's nodes at its end. */
+/*
+ * summary.c: collect the summaries of a step's nodes at its end.
+ *
+ * Invariant: no node waits for one that is not balanced (t/unit/test_pmix.c; t/t3007-nodes.t).
+ */
 #include "libmalleable/rank/pmix/summary.h"
 
 #include <stdio.h>

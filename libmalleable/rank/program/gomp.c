@@ -2,6 +2,9 @@
 /*
  * gomp.c: run a program built for GCC's libgomp on LLVM's libomp, which reports its threads.
  *
+ * Invariant: a program for libgomp runs on libomp as by libgomp, and what it executes has its
+ * environment (t/t2012-gomp.t, t/t2006-builds.t).
+ *
  * libgomp has no OMPT; libomp has the GOMP_ entry points. A program that needs libgomp executes
  * itself again with libomp preloaded, before anything else runs: the library is linked with -z
  * initfirst, so that no constructor runs twice. Until then nothing is called that another library

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gomp_only.c: where programs run with libgomp only, or otherwise (libgomp manual, ch. 3). */
+/*
+ * gomp_only.c: where programs run with libgomp only, or otherwise (libgomp manual, ch. 3).
+ *
+ * Invariant: what libomp would end or run otherwise keeps libgomp (t/t2012-gomp.t).
+ */
 #include "libmalleable/rank/program/gomp_only.h"
 
 #include <sched.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gomp_variables.c: the variables of OpenMP, which libgomp has read, as libomp is to find them. */
+/*
+ * gomp_variables.c: the variables of OpenMP, which libgomp has read, as libomp is to find them.
+ *
+ * Invariant: each variable has the effect that it has in libgomp (t/t2018-settings.t).
+ */
 #include "libmalleable/rank/program/gomp_variables.h"
 
 #include <ctype.h>

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libomp.c: find the file of LLVM's runtime (glibc's dl-cache.h). */
+/*
+ * libomp.c: find the file of LLVM's runtime (glibc's dl-cache.h).
+ *
+ * Invariant: a function is found where the file defines it, and nowhere else
+ * (t/unit/test_objects.c: libomp_lacks_calls; t/t2006-builds.t).
+ */
 #include "libmalleable/rank/program/libomp.h"
 
 #include <stdint.h>

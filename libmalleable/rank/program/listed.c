@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* listed.c: the loaded objects, from the dynamic linker's own list (link.h). */
+/*
+ * listed.c: the loaded objects, from the dynamic linker's own list (link.h).
+ *
+ * Invariant: objects that are loaded are known by what they are (t/unit/test_objects.c:
+ * objects_are_described).
+ */
 #include "libmalleable/rank/program/listed.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  * objects.c: what the loaded objects use, by their symbols and segments (dl_iterate_phdr(3)).
  *
  * Invariant: a program that is not read, and may tell threads apart, keeps its team
- * (t/unit/test_objects.c: sizes_are_kept, t/t2005-patterns.t).
+ * (t/unit/test_objects.c: sizes_are_kept; t/t2005-patterns.t).
  */
 #include "libmalleable/rank/program/objects.h"
 

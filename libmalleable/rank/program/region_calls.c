@@ -3,6 +3,9 @@
  * region_calls.c: the runtimes' calls that open regions: each leaves the region's function and
  * jumps on to the runtime. Nothing on the stack moves, so the runtime sees its caller.
  *
+ * Invariant: a region's call has all of its arguments, and the runtime sees who calls
+ * (t/t2005-patterns.t).
+ *
  * The code is assembler, as two of them have any number of arguments, and as it is on the path of
  * each region. Other machines have none of it: their code is not read, so no region is known.
  */

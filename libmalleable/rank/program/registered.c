@@ -2,6 +2,8 @@
 /*
  * registered.c: the entry by which runtimes of LLVM's family find each other in a process.
  *
+ * Invariant: a process leaves no entry that it would not leave without us (t/t2012-gomp.t).
+ *
  * The first one to start enters itself under the process's number, each further one ends the
  * program (libomp: "OMP: Error #15"; kmp_runtime.cpp, __kmp_register_library_startup). A libomp
  * that runs only because of us writes its entry where nobody looks: a library may bring a runtime

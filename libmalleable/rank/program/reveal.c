@@ -2,6 +2,9 @@
 /*
  * reveal.c: make versions of our symbols default ones, in the table that ld.so reads (Symbol
  * Versioning, Linux Standard Base 5.0, 10.7).
+ *
+ * Invariant: a program finds no function that it would not find without us
+ * (t/t2010-compatibility.t).
  */
 #include "libmalleable/rank/program/reveal.h"
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* runtime.c: the OpenMP runtimes of the process, and which of them a caller uses. */
+/*
+ * runtime.c: the OpenMP runtimes of the process, and which of them a caller uses.
+ *
+ * Invariant: one runtime is managed, and a caller is answered by its own (t/unit/test_runtime.c:
+ * manages_one; t/t2012-gomp.t).
+ */
 #include "libmalleable/rank/program/runtime.h"
 
 #include <dlfcn.h>

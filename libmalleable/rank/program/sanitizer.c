@@ -4,6 +4,9 @@
  * another library is preloaded before it ("ASan runtime does not come first in initial library
  * list"); functions of the others precede ours or report what ours do.
  *
+ * Invariant: a program with such a runtime runs as without us, and one line tells that it is not
+ * balanced (t/t2010-compatibility.t).
+ *
  * Nothing here calls a libc function that such a runtime interposes: the first such call would
  * start the runtime, which ends the program. Each loop over text holds a barrier, so that the
  * compiler does not turn it into a call of strlen(3) or memmove(3).
