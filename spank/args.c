@@ -9,14 +9,10 @@
 
 #include "libmalleable/loadable/site.h"
 #include "spank/plugin.h"
-#include "spank/version.h"
 
 struct mal_site balance_config;
 
-static struct mal_site_arguments all = {
-	.site = &balance_config,
-	.has_comment = balance_version_has_comment,
-};
+static struct mal_site_arguments all = {.site = &balance_config};
 
 static void complain(const char *argument, const char *why)
 {

@@ -22,7 +22,6 @@
 
 /* How long slurmctld may take. */
 #define PARTITION_MS 400
-#define COMMENT_MS 1000
 /*
  * Attribute of the job's cgroup, which only root can read or write (xattr(7), trusted attributes),
  * and which goes with the cgroup.
@@ -30,19 +29,12 @@
 #define ATTRIBUTE "trusted.balance.partition"
 #define NAME_SIZE 256
 
-/* By enum mal_comment, as malleable-slurm and comment= have them. */
-static const char *const field_names[] = {"no", "admin", "system", "extra"};
-
-/*
- * Start malleable-slurm as root, with TEXT, or with OUTPUT as descriptor 3; NULL, -1: none. Returns
- * its process, or -1.
- */
-static pid_t spawn(const char *what, uint32_t job, const char *text, int output)
+/* Start malleable-slurm as root, with OUTPUT as descriptor 3. Returns its process, or -1. */
+static pid_t spawn(uint32_t job, int output)
 {
 	const char *configuration = getenv("SLURM_CONF");
 	char path[640], number[16], variable[1024];
-	const char *arguments[] = {"malleable-slurm", what, number, text ? NULL : "3", NULL};
-	const char *hidden[] = {text, NULL};
+	const char *arguments[] = {"malleable-slurm", number, "3", NULL};
 	char *environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL, NULL};
 
 	snprintf(path, sizeof(path), "%s/malleable-slurm", balance_config.libdir);
@@ -53,10 +45,9 @@ static pid_t spawn(const char *what, uint32_t job, const char *text, int output)
 		environment[2] = variable;
 	return mal_spawn(&(struct mal_spawn){.path = path,
 					     .arguments = arguments,
-					     .hidden = text ? hidden : NULL,
 					     .environment = environment,
 					     .fds = &output,
-					     .count = output >= 0});
+					     .count = 1});
 }
 
 /* Ask slurmctld, within the deadline. */
@@ -69,7 +60,7 @@ static bool ask_partition(uint32_t job, char *name, size_t size)
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return false;
-	process = spawn("partition", job, NULL, ends[1]);
+	process = spawn(job, ends[1]);
 	close(ends[1]);
 	if (process > 0 && mal_spawn_end(process, deadline) == 0)
 		got = read(ends[0], name, size - 1);
@@ -119,19 +110,4 @@ bool balance_slurmctld_use_partition(uint32_t job)
 			     ? "partitions have limits, so the step runs unbalanced"
 			     : "settings for partitions do not apply to this step");
 	return !balance_args_limit_partitions();
-}
-
-void balance_slurmctld_comment(uint32_t job, const char *text)
-{
-	const char *name = field_names[balance_config.comment];
-	pid_t process = spawn(name, job, text, -1);
-	int status = process < 0 ? -1
-				 : mal_spawn_end(process,
-						 mal_now_ms() + balance_deadline_left(COMMENT_MS));
-
-	if (status == BALANCE_QUERY_TAKEN)
-		balance_info("comment=%s: job %u has another tool's comment there: left unchanged",
-			     name, job);
-	else if (status != 0)
-		balance_info("comment=%s: cannot set the comment of job %u", name, job);
 }

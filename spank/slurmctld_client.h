@@ -14,12 +14,3 @@
  * slurmctld busy must not escape them.
  */
 bool balance_slurmctld_use_partition(uint32_t job);
-
-/* Exit status of malleable-slurm: others wrote the comment. */
-#define BALANCE_QUERY_TAKEN 3
-
-/*
- * Write TEXT into the field of JOB that comment= names, within balance_deadline_left(). A failure
- * is logged.
- */
-void balance_slurmctld_comment(uint32_t job, const char *text);

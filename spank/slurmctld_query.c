@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * slurmctld_query.c: malleable-slurm, which sends slurmctld requests of the plugin.
+ * slurmctld_query.c: malleable-slurm, which asks slurmctld for a job's partition.
  *
  * A program of its own, because a request to slurmctld can take half a minute: slurmstepd kills
- * this process at its deadline.
- *
- * Invariant: a comment that others wrote stays (t/t4505-comment.t).
+ * this process at its deadline (t/t4504-partition.t).
  */
 #include <slurm/slurm_errno.h>
 #include <stdio.h>
@@ -13,28 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libmalleable/base/hidden.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
-#include "spank/slurmctld_client.h"
 #include "spank/version.h"
-
-/* The start of our part of a comment, and the separator of parts. */
-#define OURS "balance: "
-#define BETWEEN "; "
-#define COMMENT_MAX 4096
 
 static void usage(FILE *out)
 {
-	fputs("Usage: malleable-slurm partition JOB [FD]\n"
-	      "       malleable-slurm admin|system|extra JOB TEXT\n"
+	fputs("Usage: malleable-slurm JOB [FD]\n"
 	      "\n"
-	      "Sends slurmctld requests of the balance plugin.\n"
+	      "Prints the job's partition, as slurmctld has it, on standard output or on "
+	      "descriptor\n"
+	      "FD.\n"
 	      "\n"
-	      "  partition  print the job's partition on standard output or on descriptor FD\n"
-	      "  admin, system, extra\n"
-	      "             write \"balance: TEXT\" into that comment of the job, in place of an\n"
-	      "             earlier one; exit with 3 if it is of others\n"
 	      "  --help, --version\n",
 	      out);
 }
@@ -70,41 +58,6 @@ static int print_partition(const job_info_t *job, const char *fd)
 	return dprintf(to, "%s\n", name) > 0 ? 0 : 1;
 }
 
-/* What others wrote behind ours stays. A comment of others may be encoded, and nothing is added. */
-static int set_comment(const job_info_t *job, const char *field, const char *text)
-{
-	char comment[COMMENT_MAX];
-	const char *before = NULL, *rest;
-	job_desc_msg_t change;
-	char **place;
-
-	slurm_init_job_desc_msg(&change);
-	place = balance_version_comment(field, job, &change, &before);
-	if (!place) {
-		fprintf(stderr, "malleable-slurm: jobs have no comment field %s\n", field);
-		return 1;
-	}
-	before = before ? before : "";
-	if (*before && strncmp(before, OURS, strlen(OURS)) != 0)
-		return BALANCE_QUERY_TAKEN;
-	rest = strstr(before, BETWEEN);
-	if (snprintf(comment, sizeof(comment), OURS "%s%s", text, rest ? rest : "") >=
-	    (int)sizeof(comment)) {
-		fprintf(stderr, "malleable-slurm: the comment of job %u is too long\n",
-			balance_version_job(job));
-		return 1;
-	}
-	if (strcmp(comment, before) == 0)
-		return 0;
-	balance_version_set_job(&change, balance_version_job(job));
-	*place = comment;
-	if (slurm_update_job(&change) == SLURM_SUCCESS)
-		return 0;
-	fprintf(stderr, "malleable-slurm: job %u: %s\n", balance_version_job(job),
-		slurm_strerror(errno));
-	return 1;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {MAL_OPTIONS_END};
@@ -112,23 +65,17 @@ int main(int argc, char **argv)
 	int option, count;
 	const job_info_t *job;
 	uint32_t number;
-	bool partition;
 
-	mal_hidden_take(&argc, &argv);
 	option = mal_option(&tool, argc, argv, "+", options);
 	count = argc - optind;
 	if (option != MAL_OPTION_END)
 		return option == MAL_OPTION_ANSWERED ? 0 : 2;
 	argv += optind;
-	partition = count > 0 && strcmp(argv[0], "partition") == 0;
-	if (count < 2 || count > 3 || (!partition && count != 3) ||
-	    !mal_number_parse(argv[1], 1, UINT32_MAX, &number)) {
-		mal_option_wrong(&tool, "give partition JOB, or FIELD JOB TEXT");
+	if (count < 1 || count > 2 || !mal_number_parse(argv[0], 1, UINT32_MAX, &number)) {
+		mal_option_wrong(&tool, "give JOB, or JOB FD");
 		return 2;
 	}
 	slurm_init(NULL);
 	job = load(number, &list);
-	if (!job)
-		return 1;
-	return partition ? print_partition(job, argv[2]) : set_comment(job, argv[0], argv[2]);
+	return job ? print_partition(job, argv[1]) : 1;
 }

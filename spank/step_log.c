@@ -2,7 +2,7 @@
 /*
  * step_log.c: report a balanced step's outcome to the user and the administrator.
  *
- * Invariant: nothing that a user's process wrote enters a log or comment (t/t4505-comment.t).
+ * Invariant: nothing that a user's process wrote enters a log (t/t4505-log.t).
  */
 #include "spank/step_log.h"
 
@@ -15,16 +15,12 @@
 
 #include "libmalleable/base/printable.h"
 #include "libmalleable/core/outcome.h"
-#include "policies/interface/attained.h"
 #include "spank/cgroup.h"
 #include "spank/plugin.h"
-#include "spank/slurmctld_client.h"
 
 /* Larger times in seconds and larger numbers are no measurements. */
 #define TIME_MAX 1e9
 #define COUNT_MAX 1000000000000000u
-/* Less than this part of the time is no difference between two runs of most programs. */
-#define NO_CHANGE 0.005
 
 static bool is_time(double seconds)
 {
@@ -43,60 +39,7 @@ static bool read_record(const char *report, size_t size, struct mal_outcome_reco
 	return record->magic == MAL_OUTCOME_MAGIC && record->version == MAL_OUTCOME_VERSION &&
 	       record->windows <= COUNT_MAX && record->lends <= COUNT_MAX &&
 	       record->moves <= COUNT_MAX && is_time(record->elapsed_s) &&
-	       (isnan(record->off_s) || is_time(record->off_s)) && is_time(record->ideal_s) &&
-	       is_time(record->outside_s);
-}
-
-/* Say what was gained, from RECORD. Where a step was only OBSERVED, per cents would be noise. */
-static void format_gain(const struct mal_outcome_record *record, bool observed, char *text,
-			size_t size)
-{
-	double share = mal_attained(record->off_s, record->ideal_s, record->elapsed_s);
-	bool slow = record->elapsed_s > record->off_s;
-	double times = slow ? record->elapsed_s / record->off_s : record->off_s / record->elapsed_s;
-	char faster[64] = "";
-
-	/* A quotient of odd numbers may not be finite. */
-	if (times >= 1 + NO_CHANGE && times < 1e6)
-		snprintf(faster, sizeof(faster), ", %.2f times as %s", times,
-			 slow ? "slow" : "fast");
-	if (!record->windows)
-		snprintf(text, size, "too short to measure");
-	else if (isnan(record->off_s))
-		snprintf(text, size, "no estimate: %.3f s, others used the CPUs",
-			 record->elapsed_s);
-	else if (!isfinite(share) || fabs(share) > 1e6)
-		snprintf(text, size, "nothing to gain in %.3f s%s", record->elapsed_s,
-			 observed ? "" : faster);
-	else if (observed)
-		snprintf(text, size, "only observed: %.3f s, at best %.3f s", record->elapsed_s,
-			 record->ideal_s);
-	else {
-		share = share < 0 ? 0 : share > 1 ? 1 : share;
-		snprintf(text, size,
-			 "%.3f s unbalanced, at best %.3f s, took %.3f s: %.0f %% of the possible "
-			 "gain%s",
-			 record->off_s, record->ideal_s, record->elapsed_s, share * 100, faster);
-	}
-}
-
-/* A line for people, of the whole step, from what root knows, and from RECORD. */
-static void format_line(const struct balance_outcome *outcome,
-			const struct mal_outcome_record *record, char *line, size_t size)
-{
-	struct mal_outcome_record whole = *record;
-	char gain[256];
-
-	whole.elapsed_s += record->outside_s;
-	whole.off_s += record->outside_s;
-	whole.ideal_s += record->outside_s;
-	format_gain(&whole, strcmp(outcome->policy, "observe") == 0, gain, sizeof(gain));
-	snprintf(line, size,
-		 "step %s on %.64s: %s, %u rank%s, %u CPU%s, %llu lend%s, %llu move%s: %s",
-		 outcome->step, outcome->node, outcome->policy, outcome->ranks,
-		 mal_plural(outcome->ranks), outcome->cpus, mal_plural(outcome->cpus),
-		 (unsigned long long)record->lends, mal_plural(record->lends),
-		 (unsigned long long)record->moves, mal_plural(record->moves), gain);
+	       (isnan(record->off_s) || is_time(record->off_s)) && is_time(record->ideal_s);
 }
 
 /*
@@ -145,18 +88,10 @@ static bool is_news(const char *report)
 void balance_outcome_report(const struct balance_outcome *outcome, char *report, size_t size)
 {
 	struct mal_outcome_record record;
-	char line[512], *save;
+	char *save;
 
 	if (read_record(report, size, &record)) {
 		log_line(outcome, &record);
-		/*
-		 * Before the report: srun waits for that, and slurmctld changes no job that has
-		 * ended.
-		 */
-		if (balance_config.comment && outcome->first_node) {
-			format_line(outcome, &record, line, sizeof(line));
-			balance_slurmctld_comment(outcome->job, line);
-		}
 	} else if (!mal_outcome_is_nothing(report) || !outcome->first_node || !outcome->expected) {
 		/* Nobody waits for a rank, the controller was killed, or it is not ours. */
 		return;

@@ -222,7 +222,7 @@ internal_wrong() {
 		usage "$program" "" "$lib/$program" || return
 	done
 	usage malleabled "--life-fd x: must be a number" "$lib/malleabled" --life-fd x &&
-		usage malleable-slurm "give partition JOB" "$lib/malleable-slurm" partition 1x &&
+		usage malleable-slurm "give JOB" "$lib/malleable-slurm" 1x &&
 		usage malleable-store "give USER GROUP FILE" "$lib/malleable-store" 0 x /f
 }
 ok "and refuse what they do not know" internal_wrong

@@ -131,11 +131,11 @@ with optional off_file="$work/none/off"
 check
 ok "and of the switch that is not there" all_of "exits 1" \
 	"complains 'off_file=$work/none/off: no such directory'"
-with optional default=lewi min_cpus=2 report=brief comment=admin log=slurmd default@shared=observe \
+with optional default=lewi min_cpus=2 report=brief log=slurmd default@shared=observe \
 	policies@shared=observe,off max_overcommit@other=3 default=off@user=root
 check
 ok "all that is in force is printed" all_of "exits 0" silent \
-	"says '^  in force: default=lewi report=brief libdir=.* log=slurmd comment=admin min_cpus=2 '" \
+	"says '^  in force: default=lewi report=brief libdir=.* log=slurmd min_cpus=2 '" \
 	"says '^  in partition shared: default=observe policies=observe,off\$'" \
 	"says '^  in partition other: max_overcommit=3\$'" \
 	"says '^  for some steps: default=off@user=root\$'"

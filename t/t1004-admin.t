@@ -47,7 +47,7 @@ run srun -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREA
 ok "max_overcommit= limits the threads that users may ask for" says '^<4>$'
 run srun -p shared -n1 -c1 --balance=auto,max_threads=8 sh -c 'echo "<$MALLEABLE_MAX_THREADS>"'
 ok "max_overcommit@PARTITION= limits them there" says '^<2>$'
-with min_cpus=0 wait=long patience=0 max_overcommit=many off_file=here comment=perhaps \
+with min_cpus=0 wait=long patience=0 max_overcommit=many off_file=here \
 	report_dir@shared=/tmp policies@shared=fast default=auto@group=x default=fast@user=x
 run srun -n1 echo started
 ok "wrong ones never keep a job from starting" all_of "exits 0" "says started" \
@@ -59,7 +59,6 @@ ok "wrong arguments are named" all_of "exits 1" \
 	"complains 'patience=0: must be a number from 1 to 1000'" \
 	"complains 'max_overcommit=many: must be a number from 1 to 1024'" \
 	"complains 'off_file=here: must be an absolute path'" \
-	"complains 'comment=perhaps: must be no, admin, system or extra'" \
 	"complains 'report_dir@shared=/tmp: cannot be set by partition'" \
 	"complains 'policies@shared=fast: unknown policy'" \
 	"complains 'default=auto@group=x: behind @ comes user=, account=, qos= or program='" \
@@ -75,7 +74,7 @@ MALLEABLE_PATIENCE=1000 run srun -n1 --balance sh -c "$told"
 ok "and is 1 without it" all_of "says '^rank 1$'" "says '^--patience 1$'"
 
 # The line for each step.
-with comment=admin log=slurmd
+with log=slurmd
 begin salloc -Q -n2 bash \
 	-c 'echo $SLURM_JOB_ID;
 	srun -n2 --balance --balance-report=off "$0" --iterations=1 --until="$1" >/dev/null' \
@@ -83,11 +82,6 @@ begin salloc -Q -n2 bash \
 wait_until computes
 ended
 job=$(head -n1 "$work/out")
-comment() {
-	scontrol show job "$1" |
-		grep -Eq "AdminComment=balance: step $1.0 on .*: auto, 2 ranks, .* [0-9.]+ s"
-}
-ok "comment=admin: the job's AdminComment has what became of the step" wait_until comment "$job"
 # No estimate (nan) where others used the CPUs.
 numbers='ranks=2 cpus=2 windows=[0-9]+ elapsed_s=[0-9.]+ unbalanced_s=([0-9.]+|nan) ideal_s=[0-9.]+ '
 numbers+='lends=[0-9]+ moves=[0-9]+'

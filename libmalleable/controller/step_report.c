@@ -60,7 +60,6 @@ static void send_record(const struct mal_controller *controller, const struct ma
 		.elapsed_s = totals->elapsed_s,
 		.off_s = mal_verdict_off(controller, report->elapsed_s),
 		.ideal_s = totals->ideal_s,
-		.outside_s = mal_totals_outside(totals, report->elapsed_s),
 	};
 
 	tell(report_fd, &record, sizeof(record));

@@ -30,7 +30,7 @@ struct mal_handover {
 };
 
 /* clang-format off */
-MAL_PIN_SIZE(mal_handover, 120, "MAL_OUTCOME_VERSION")
+MAL_PIN_SIZE(mal_handover, 112, "MAL_OUTCOME_VERSION")
 MAL_PIN(mal_handover, launcher, 0, "MAL_OUTCOME_VERSION")
 MAL_PIN(mal_handover, policy, 16, "MAL_OUTCOME_VERSION")
 MAL_PIN(mal_handover, ranks, 48, "MAL_OUTCOME_VERSION")

@@ -2,8 +2,8 @@
 /*
  * outcome.h: the figures that a controller reports to slurmstepd, before its text for the user.
  *
- * The controller is a process of the user. Root writes its own text into logs and comments, from
- * these figures and from what it knows itself: a user can falsify the figures, and nothing else.
+ * The controller is a process of the user. Root writes its own text into logs, from these
+ * figures and from what it knows itself: a user can falsify the figures, and nothing else.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #define MAL_OUTCOME_MAGIC 0x6d616c6fu
 /* Stands in its place where no rank ever came: there are no figures. */
 #define MAL_OUTCOME_NOTHING 0x6d616c6eu
-#define MAL_OUTCOME_VERSION 2u
+#define MAL_OUTCOME_VERSION 3u
 
 /* Why no rank connected. */
 enum mal_nothing {
@@ -37,11 +37,10 @@ struct mal_outcome_record {
 	 * predicted with perfect balance.
 	 */
 	double elapsed_s, off_s, ideal_s;
-	double outside_s; /* in no window: as long in any case */
 };
 
 /* clang-format off */
-MAL_PIN_SIZE(mal_outcome_record, 64, "MAL_OUTCOME_VERSION")
+MAL_PIN_SIZE(mal_outcome_record, 56, "MAL_OUTCOME_VERSION")
 MAL_PIN(mal_outcome_record, magic, 0, "MAL_OUTCOME_VERSION")
 MAL_PIN(mal_outcome_record, version, 4, "MAL_OUTCOME_VERSION")
 MAL_PIN(mal_outcome_record, windows, 8, "MAL_OUTCOME_VERSION")
@@ -50,7 +49,6 @@ MAL_PIN(mal_outcome_record, moves, 24, "MAL_OUTCOME_VERSION")
 MAL_PIN(mal_outcome_record, elapsed_s, 32, "MAL_OUTCOME_VERSION")
 MAL_PIN(mal_outcome_record, off_s, 40, "MAL_OUTCOME_VERSION")
 MAL_PIN(mal_outcome_record, ideal_s, 48, "MAL_OUTCOME_VERSION")
-MAL_PIN(mal_outcome_record, outside_s, 56, "MAL_OUTCOME_VERSION")
 /* clang-format on */
 
 /*

@@ -45,7 +45,6 @@ struct mal_keys {
 enum mal_log { MAL_LOG_SYSLOG, MAL_LOG_SLURMD, MAL_LOG_NONE };
 
 /* The field of the job that has it too. */
-enum mal_comment { MAL_COMMENT_NO, MAL_COMMENT_ADMIN, MAL_COMMENT_SYSTEM, MAL_COMMENT_EXTRA };
 
 /* Arguments of the plugin in plugstack.conf. */
 struct mal_site {
@@ -56,7 +55,6 @@ struct mal_site {
 	char off_file[512];	     /* the administrator's off switch (malleable admin) */
 	unsigned int report;	     /* enum mal_report_wish: of steps that asked for nothing */
 	unsigned int log;	     /* enum mal_log */
-	unsigned int comment;	     /* enum mal_comment */
 	unsigned int min_cpus;	     /* of each rank, if there are enough CPUs */
 	unsigned int wait_s;	     /* longest delay of a step's start, and of its end */
 	unsigned int patience;	     /* factor for all deadlines (base/patience.h) */

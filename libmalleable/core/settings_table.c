@@ -67,9 +67,6 @@ static const struct mal_setting table[] = {
 	{"libdir", SITE(libdir), PATH = "directory", .help = "of malleabled and the libraries"},
 	{"log", SITE(log), WORDS = "syslog|slurmd|no",
 	 .help = "where the line for each balanced step goes"},
-	{"comment", SITE(comment), WORDS = "no|admin|system|extra",
-	 .help = "the comment of the job that has that line too: AdminComment, SystemComment or "
-		 "Extra, where nobody else wrote"},
 	{"min_cpus", SITE(min_cpus), NUMBER(1, 1024), .by_partition = true,
 	 .help = "CPUs that each rank keeps"},
 	{"max_overcommit", SITE(max_overcommit), NUMBER(1, 1024), .by_partition = true,

@@ -81,11 +81,7 @@ static void set(const struct mal_site_arguments *arguments, const struct mal_set
 		return;
 	if (mal_setting_set(key, site, value, &err) < 0)
 		complain(arguments, argument, err.text);
-	else if (arguments->has_comment && !arguments->has_comment(site->comment)) {
-		complain(arguments, argument,
-			 "this Slurm has no such field to write: try comment=admin");
-		site->comment = MAL_COMMENT_NO;
-	} else if (key->offset == offsetof(struct mal_site, policies))
+	else if (key->offset == offsetof(struct mal_site, policies))
 		check_policies(arguments, argument, value);
 	mal_patience_set(site->patience);
 }
@@ -327,8 +323,7 @@ void mal_site_check(const struct mal_site_arguments *arguments)
 void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition)
 {
 	/* What is wrong was said when it was read. */
-	struct mal_site_arguments silent = {.site = arguments->site,
-					    .has_comment = arguments->has_comment};
+	struct mal_site_arguments silent = {.site = arguments->site};
 
 	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
 		const char *value, *argument = arguments->scoped[i];
@@ -377,8 +372,7 @@ static bool fits(const char *filter, const struct mal_site_step *step)
 
 void mal_site_use_step(struct mal_site_arguments *arguments, const struct mal_site_step *step)
 {
-	struct mal_site_arguments silent = {.site = arguments->site,
-					    .has_comment = arguments->has_comment};
+	struct mal_site_arguments silent = {.site = arguments->site};
 
 	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
 		const char *value, *argument = arguments->scoped[i];

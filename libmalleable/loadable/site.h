@@ -22,8 +22,6 @@ struct mal_site_arguments {
 	struct mal_site *site; /* the defaults at first */
 	/* Told of each wrong argument, by name, which is ignored. NULL: nobody is. */
 	void (*complain)(const char *argument, const char *why);
-	/* Whether this Slurm has the field of comment=; NULL: not known here. */
-	bool (*has_comment)(unsigned int comment);
 	/* KEY@PARTITION=VALUE and default=POLICY@KIND=NAMES, as in plugstack.conf. */
 	const char *scoped[MAL_SITE_SCOPED_MAX];
 	unsigned int scoped_count;

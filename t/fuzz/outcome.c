@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * outcome.c: a controller's report at a step's end, a record and a text, for logs, the job's
- * comment and the user.
+ * outcome.c: a controller's report at a step's end, a record and a text, for logs and the user.
  */
 #include <stdlib.h>
 
 #include "spank/step_log.c"
 #include "t/fuzz/fuzz.h"
 #include "t/fuzz/spank.h"
-
-/* Only plain text may get into the job's record. */
-void balance_slurmctld_comment(uint32_t job, const char *text)
-{
-	(void)job;
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~')
-			abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -37,7 +27,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_begin(data, size);
 	fuzz_take(said, size);
 	balance_config.log = MAL_LOG_SLURMD;
-	balance_config.comment = true;
 	balance_outcome_report(&outcome, said, 4096);
 	free(said);
 	return 0;

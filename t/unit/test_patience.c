@@ -164,12 +164,6 @@ static void partition(void)
 	assert_false(balance_slurmctld_use_partition(1));
 }
 
-static void comment(void)
-{
-	balance_deadline_set(60000);
-	balance_slurmctld_comment(1, "x");
-}
-
 static void standard_error(void)
 {
 	balance_deadline_set(60000);
@@ -211,7 +205,6 @@ static const struct silence_wait waits[] = {
 	{"a user's step", users_step, 200 + 100},
 	{"malleable run's controller", command_without_controller, 10000 + 2500},
 	{"slurmctld, for a partition", partition, 400 + 100},
-	{"slurmctld, for a comment", comment, 1000 + 100},
 	{"a user's standard error", standard_error, 1000},
 	{"all waits of slurmstepd", all_waits_of_slurmstepd, 1000},
 	{"one of them", one_wait_of_slurmstepd, 300},

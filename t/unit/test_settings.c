@@ -52,8 +52,6 @@ static void each_type_is_stored(void **state)
 	(void)state;
 	assert_int_equal(set(&fields, "log", "no", &err), 0);
 	assert_int_equal(fields.log, MAL_LOG_NONE);
-	assert_int_equal(set(&fields, "comment", "extra", &err), 0);
-	assert_int_equal(fields.comment, MAL_COMMENT_EXTRA);
 	assert_int_equal(set(&fields, "patience", "1000", &err), 0);
 	assert_int_equal(fields.patience, 1000);
 	assert_int_equal(set(&fields, "off_file", "/x", &err), 0);
@@ -71,7 +69,6 @@ static void a_wrong_value_changes_nothing(void **state)
 		{"log", "", "must be syslog, slurmd or no"},
 		{"log", "sys", "must be syslog, slurmd or no"},
 		{"log", "syslog|slurmd", "must be syslog, slurmd or no"},
-		{"comment", "yes", "must be no, admin, system or extra"},
 		{"wait", "61", "must be a number from 1 to 60"},
 		{"patience", "0", "must be a number from 1 to 1000"},
 		{"patience", "1001", "must be a number from 1 to 1000"},

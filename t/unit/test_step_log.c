@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_step_log.c: what slurmstepd logs of a step, puts into its job's comment, and tells its user,
- * from figures that the user's controller wrote.
+ * test_step_log.c: what slurmstepd logs of a step and tells its user, from figures that the user's
+ * controller wrote.
  */
 #include "t/unit/unit.h"
 
@@ -12,7 +12,6 @@
 #include "libmalleable/core/outcome.h"
 #include "spank/cgroup.h"
 #include "spank/plugin.h"
-#include "spank/slurmctld_client.h"
 #include "spank/step_log.h"
 
 int __wrap_setxattr(const char *path, const char *name, const void *value, size_t size, int flags);
@@ -23,18 +22,12 @@ struct mal_site balance_config;
 static struct balance_outcome step;
 static struct mal_outcome_record record;
 static const char *text;
-static char logged[512], comment[512], told[512];
+static char logged[512], told[512];
 static bool user_reads, was_said;
 
 void balance_log_step(const char *line)
 {
 	snprintf(logged, sizeof(logged), "%s", line);
-}
-
-void balance_slurmctld_comment(uint32_t job, const char *line)
-{
-	assert_int_equal(job, step.job);
-	snprintf(comment, sizeof(comment), "%s", line);
 }
 
 bool balance_tell_user(const char *line)
@@ -65,7 +58,7 @@ int __wrap_setxattr(const char *path, const char *name, const void *value, size_
 static int set_up(void **state)
 {
 	(void)state;
-	balance_config = (struct mal_site){.log = MAL_LOG_SLURMD, .comment = MAL_COMMENT_ADMIN};
+	balance_config = (struct mal_site){.log = MAL_LOG_SLURMD};
 	step = (struct balance_outcome){.job = 7,
 					.user = 1000,
 					.step = "7.0",
@@ -94,7 +87,7 @@ static void report(void)
 
 	memcpy(written, &record, sizeof(record));
 	strcpy(written + sizeof(record), text);
-	logged[0] = comment[0] = told[0] = '\0';
+	logged[0] = told[0] = '\0';
 	balance_outcome_report(&step, written, sizeof(written));
 }
 
@@ -111,56 +104,6 @@ static void for_programs(void **state)
 	balance_config.log = MAL_LOG_NONE;
 	report();
 	assert_string_equal(logged, "");
-	assert_string_not_equal(comment, "");
-}
-
-/* How the comment ends. */
-static void says(const char *gain)
-{
-	report();
-	assert_string_equal(strstr(comment, " moves: ") + strlen(" moves: "), gain);
-}
-
-static void for_people(void **state)
-{
-	(void)state;
-	report();
-	assert_string_equal(comment,
-			    "step 7.0 on n1: auto, 2 ranks, 4 CPUs, 1 lend, 2 moves: 15.000 s "
-			    "unbalanced, at best 5.000 s, took 10.000 s: 50 % of the possible "
-			    "gain, 1.50 times as fast");
-	/* The whole step is longer than what was measured. */
-	record.outside_s = 5;
-	says("20.000 s unbalanced, at best 10.000 s, took 15.000 s: 50 % of the possible gain, "
-	     "1.33 times as fast");
-	record.outside_s = 0;
-	record.elapsed_s = 20;
-	says("15.000 s unbalanced, at best 5.000 s, took 20.000 s: 0 % of the possible gain, "
-	     "1.33 times as slow");
-	record.elapsed_s = 15.07;
-	says("15.000 s unbalanced, at best 5.000 s, took 15.070 s: 0 % of the possible gain");
-	record.elapsed_s = 4;
-	says("15.000 s unbalanced, at best 5.000 s, took 4.000 s: 100 % of the possible gain, "
-	     "3.75 times as fast");
-	record.elapsed_s = 10;
-	record.ideal_s = 15;
-	says("nothing to gain in 10.000 s, 1.50 times as fast");
-	step.policy = "observe";
-	says("nothing to gain in 10.000 s");
-	record.ideal_s = 5;
-	says("only observed: 10.000 s, at best 5.000 s");
-	record.off_s = NAN;
-	says("no estimate: 10.000 s, others used the CPUs");
-	record.windows = 0;
-	says("too short to measure");
-	step.first_node = false;
-	report();
-	assert_string_equal(comment, "");
-	assert_string_not_equal(logged, "");
-	step.first_node = true;
-	balance_config.comment = MAL_COMMENT_NO;
-	report();
-	assert_string_equal(comment, "");
 }
 
 /* Of what cannot be, nothing is said: a user wrote it. */
@@ -173,15 +116,13 @@ static void odd_figures(void **state)
 	good = record;
 	text = "x";
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
-		for (int field = 0; field < 4; field++) {
+		for (int field = 0; field < 3; field++) {
 			record = good;
 			*(field == 0   ? &record.elapsed_s
 			  : field == 1 ? &record.off_s
-			  : field == 2 ? &record.ideal_s
-				       : &record.outside_s) = odd[i];
+				       : &record.ideal_s) = odd[i];
 			report();
 			assert_string_equal(logged, "");
-			assert_string_equal(comment, "");
 			assert_string_equal(told, "");
 		}
 	record = good;
@@ -223,7 +164,6 @@ static void no_rank_came(void **state)
 	report();
 	assert_string_equal(told, "no rank came|");
 	assert_string_equal(logged, "");
-	assert_string_equal(comment, "");
 	was_said = true;
 	report();
 	assert_string_equal(told, "");
@@ -237,7 +177,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(for_programs, set_up),
-		cmocka_unit_test_setup(for_people, set_up),
 		cmocka_unit_test_setup(odd_figures, set_up),
 		cmocka_unit_test_setup(for_its_user, set_up),
 		cmocka_unit_test_setup(no_rank_came, set_up),
