@@ -6,7 +6,7 @@ module malleable
   implicit none
   private
   public :: malleable_phase, malleable_cpus, omp_balanced
-  public :: malleable_cpus_owned, malleable_cpu_list, malleable_changes
+  public :: malleable_cpus_owned, malleable_cpu_list, malleable_changes, malleable_await_change
   public :: malleable_on_change, malleable_on_change_remove, malleable_poll
   public :: malleable_waiting_begin, malleable_waiting_end, malleable_borrow, malleable_return
   public :: malleable_limit, malleable_disable, malleable_enable, malleable_state, malleable_version, malleable_error
@@ -45,6 +45,12 @@ module malleable
       import :: c_int
       integer(c_int) :: changes
     end function malleable_changes
+
+    function malleable_await_change(seen, timeout_ms) bind(c) result(changed)
+      import :: c_int
+      integer(c_int), value :: seen, timeout_ms
+      integer(c_int) :: changed
+    end function malleable_await_change
 
     function malleable_waiting_begin(how) bind(c) result(cpus)
       import :: c_int

@@ -77,9 +77,16 @@ int malleable_cpu_list(int *cpus, int max);
 
 /*
  * A number that differs after others have changed the rank's CPUs, or its plan: for the idle loop
- * of a scheduler. It costs two loads. Thread safe.
+ * of a scheduler. It costs a load. Thread safe.
  */
 unsigned int malleable_changes(void);
+
+/*
+ * Sleep until malleable_changes() is not SEEN, for TIMEOUT_MS milliseconds at most (below 0: to the
+ * end of the step). Returns 1 if it has changed, else 0, also at once outside a step: for the
+ * manager of a thread pool. The sleep lends nothing. Thread safe.
+ */
+int malleable_await_change(unsigned int seen, int timeout_ms);
 
 /*
  * Between begin and end the calling thread waits outside MPI: for a file, a socket, a device, a

@@ -50,7 +50,7 @@ malleable -- "$work/linked"
 ok "and is a rank in one" all_of "exits 0" "says '^$(nproc) CPUs$'"
 run "$programs/interface"
 ok "all calls do nothing and return 0 outside a step" all_of "exits 0" \
-	"says '^0 0 0 0 0 0 0 0 0 0 0 0 0 0 0$'"
+	"says '^0( 0){15}$'"
 for how in plain mpi; do
 	malleable --balance=lewi -- "${mpirun[@]}" -n 2 "$programs/interface" $how "$work/$how"
 	ok "$how: a rank lends in a wait that it declares, another one borrows" all_of "exits 0" \

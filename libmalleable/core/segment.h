@@ -182,7 +182,8 @@ struct mal_rank_slot {
 	_Atomic uint32_t binding;
 	/* Written by others when its CPUs change. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t changes;
-	_Atomic uint32_t use; /* CPUs that its team uses at most, 0: all */
+	_Atomic uint32_t use;	   /* CPUs that its team uses at most, 0: all */
+	_Atomic uint32_t sleepers; /* threads of it that sleep until CHANGES changes, a futex */
 	/*
 	 * In an unmanaged rank: hashes of the masks that its threads were last given, by any
 	 * process, and the threads that the program bound itself: thread number and part of the
@@ -255,7 +256,7 @@ struct mal_header {
  * A rank may have the library of another build, as in a container: it runs unbalanced where the
  * versions differ. Where one of these fails, increment the version, then mend the numbers.
  */
-#define MAL_SEGMENT_VERSION 17
+#define MAL_SEGMENT_VERSION 18
 
 #define PIN_SIZE(type, size) MAL_PIN_SIZE(type, size, "MAL_SEGMENT_VERSION")
 #define PIN(type, member, offset) MAL_PIN(type, member, offset, "MAL_SEGMENT_VERSION")
@@ -283,6 +284,7 @@ PIN(mal_rank_slot, proves, 168) PIN(mal_rank_slot, unread, 172) PIN(mal_rank_slo
 PIN(mal_rank_slot, differs, 180) PIN(mal_rank_slot, bound_reason, 184)
 PIN(mal_rank_slot, waiting_since, 384) PIN(mal_rank_slot, team, 392)
 PIN(mal_rank_slot, binding, 396) PIN(mal_rank_slot, changes, 448) PIN(mal_rank_slot, use, 452)
+PIN(mal_rank_slot, sleepers, 456)
 PIN(mal_rank_slot, given_count, 512) PIN(mal_rank_slot, pin_count, 516)
 PIN(mal_rank_slot, given, 520) PIN(mal_rank_slot, pins, 648) PIN(mal_rank_slot, count, 1728)
 PIN(mal_rank_slot, snapshot_sequence, 1920) PIN(mal_rank_slot, snapshot, 1928)

@@ -8,7 +8,9 @@
 
 #include <errno.h>
 
+#include "libmalleable/base/clock.h"
 #include "libmalleable/base/fpstate.h"
+#include "libmalleable/core/changes.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/bounds.h"
 #include "libmalleable/rank/cpus/bind.h"
@@ -103,8 +105,38 @@ unsigned int malleable_changes(void)
 	if (!is_rank())
 		return 0;
 	/* Others count what they change, and the rank the plans that it has carried out. */
-	return atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) +
-	       __atomic_load_n(&mal.cpus.seen_plan, __ATOMIC_RELAXED);
+	return atomic_load_explicit(&mal.slot->changes, memory_order_relaxed);
+}
+
+/* A sleep ends at least so often: at the end of the step nobody wakes it. */
+#define SLEEP_MAX_NS UINT64_C(1000000000)
+
+/* Whether the CPUs have changed since SEEN; false also where nothing can change any more. */
+static bool await_change(const struct mal_rank *rank, unsigned int seen, int timeout_ms)
+{
+	uint64_t begin = mal_clock_ns(CLOCK_MONOTONIC), now = begin, left = SLEEP_MAX_NS;
+
+	while (rank->active && atomic_load(&rank->slot->changes) == seen &&
+	       !atomic_load_explicit(&rank->segment.header->over, memory_order_relaxed)) {
+		if (timeout_ms >= 0)
+			left = (uint64_t)timeout_ms * 1000000u - (now - begin);
+		if (timeout_ms >= 0 && now - begin >= (uint64_t)timeout_ms * 1000000u)
+			return false;
+		mal_changes_sleep(rank->slot, seen, left < SLEEP_MAX_NS ? left : SLEEP_MAX_NS);
+		now = mal_clock_ns(CLOCK_MONOTONIC);
+	}
+	return atomic_load(&rank->slot->changes) != seen;
+}
+
+int malleable_await_change(unsigned int seen, int timeout_ms)
+{
+	int saved = errno, changed;
+
+	if (!is_rank())
+		return 0;
+	changed = await_change(&mal, seen, timeout_ms);
+	errno = saved;
+	return changed;
 }
 
 /* Whether the calling thread is the primary one, outside regions and MPI. */

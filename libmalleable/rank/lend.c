@@ -12,6 +12,7 @@
 
 #include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
+#include "libmalleable/core/changes.h"
 #include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
@@ -167,8 +168,7 @@ static bool grant(const struct mal_rank *rank, struct mal_cpu_slot *slot, unsign
 	if (spread == MAL_SPREAD_DONE && mal_word_grant(&slot->word, rank->me, borrower)) {
 		mal_free_check(&rank->segment, cpu);
 		spread = mal_bind_spread(rank, borrower, cpu);
-		atomic_fetch_add_explicit(&rank->segment.ranks[borrower].changes, 1,
-					  memory_order_seq_cst);
+		mal_changes_add(&rank->segment.ranks[borrower]);
 		if (spread == MAL_SPREAD_DONE && mal_request_grant(&rank->segment, borrower, now)) {
 			mal_count(&rank->slot->count.grants, 1);
 			return true;

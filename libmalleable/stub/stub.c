@@ -37,6 +37,12 @@ unsigned int malleable_changes(void)
 	return 0;
 }
 
+int malleable_await_change(unsigned int seen, int timeout_ms)
+{
+	(void)seen, (void)timeout_ms;
+	return 0;
+}
+
 int malleable_waiting_begin(int how)
 {
 	(void)how;

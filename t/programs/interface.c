@@ -77,8 +77,8 @@ static void borrow(const char *file)
 	       malleable_cpu_list(cpus, 8), may_use());
 	seen = malleable_changes();
 	say(file, "borrowed");
+	changed = malleable_await_change(seen, -1);
 	await(file, "back");
-	changed = malleable_changes() != seen;
 	printf("heard %d, changed %d, ", heard, changed);
 	has = malleable_poll();
 	printf("has %d, may use %d, heard %d, ", has, may_use(), heard);
@@ -98,8 +98,8 @@ int main(int argc, char **argv)
 		       malleable_borrow(-1), malleable_return(0));
 		printf("%d %d %d ", malleable_on_change(hear, &cpu), malleable_poll(),
 		       malleable_on_change_remove(hear, &cpu));
-		printf("%d %d %d %d\n", malleable_limit(-1), malleable_disable(),
-		       malleable_enable(), malleable_state());
+		printf("%d %d %d %d %d\n", malleable_limit(-1), malleable_disable(),
+		       malleable_enable(), malleable_state(), malleable_await_change(0, -1));
 		return 0;
 	}
 	if (strcmp(argv[1], "mpi") == 0) {

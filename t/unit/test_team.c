@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <sys/resource.h>
 
+#include "libmalleable/core/changes.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/malleable.h"
@@ -803,6 +804,43 @@ static void bounds_its_balancing(void **state)
 	assert_int_equal(mal.limit, 0);
 }
 
+static unsigned int sleeps;
+
+/* Somebody else changes the CPUs at the third moment that the rank sleeps. */
+static void change_late(void)
+{
+	assert_int_equal(mal.slot->sleepers, 1);
+	turn_clock(5 * MS);
+	if (++sleeps == 3)
+		mal_changes_add(mal.slot);
+}
+
+/* It sleeps until then, or for as long as it is told; and it is woken, but only if it sleeps. */
+static void waits_for_changes(void **state)
+{
+	unsigned int seen = malleable_changes();
+
+	(void)state;
+	assert_int_equal(malleable_await_change(seen + 1, -1), 1);
+	mal_changes_add(mal.slot);
+	assert_int_equal(test_kernel.naps, 0);
+	assert_int_equal(test_kernel.wakes, 0);
+	seen = malleable_changes();
+	sleeps = 0;
+	give_way = change_late;
+	assert_int_equal(malleable_await_change(seen, -1), 1);
+	assert_int_equal(sleeps, 3);
+	assert_int_equal(test_kernel.wakes, 1);
+	assert_int_equal(malleable_await_change(malleable_changes(), 10), 0);
+	assert_int_equal(sleeps, 4);
+	assert_int_equal(malleable_await_change(malleable_changes(), 0), 0);
+	mal.segment.header->over = 1;
+	assert_int_equal(malleable_await_change(malleable_changes(), -1), 0);
+	assert_int_equal(sleeps, 4);
+	assert_int_equal(mal.slot->sleepers, 0);
+	give_way = NULL;
+}
+
 static int heard[9], last_heard;
 
 static void hear(int cpus, void *argument)
@@ -1394,6 +1432,7 @@ int main(void)
 		CASE(hears_of_changes),
 		CASE(names_errors),
 		CASE(bounds_its_balancing),
+		CASE(waits_for_changes),
 		CASE(listeners_come_and_go),
 		CASE(loop_of_tests_is_a_wait),
 		CASE(sleeping_tests_wait),

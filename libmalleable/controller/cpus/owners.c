@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/core/changes.h"
 #include "libmalleable/core/request.h"
 
 struct mal_cpu_state mal_owner_read(const struct mal_controller *controller, unsigned int cpu)
@@ -81,7 +82,7 @@ void mal_window_begin(const struct mal_controller *controller, struct mal_window
 
 void mal_notify_cpus_changed(const struct mal_controller *controller, unsigned int rank)
 {
-	atomic_fetch_add(&controller->step->segment.ranks[rank].changes, 1);
+	mal_changes_add(&controller->step->segment.ranks[rank]);
 }
 
 bool mal_owner_give(struct mal_controller *controller, unsigned int cpu, unsigned int rank)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/fpstate.h"
+#include "libmalleable/core/changes.h"
 #include "libmalleable/core/place.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/state/rank.h"
@@ -418,7 +419,7 @@ unsigned int mal_bind_evict(const struct mal_rank *rank, unsigned int borrower, 
 		sent += atomic_load_explicit(&slot->tid, memory_order_relaxed) > 0;
 		bind_to(rank, borrower, slot);
 	}
-	atomic_fetch_add_explicit(&rank->segment.ranks[borrower].changes, 1, memory_order_release);
+	mal_changes_add(&rank->segment.ranks[borrower]);
 	return sent;
 }
 

@@ -8,6 +8,7 @@
 #include "libmalleable/rank/cpus/cpus.h"
 
 #include "libmalleable/base/futex.h"
+#include "libmalleable/core/changes.h"
 #include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/state/rank.h"
@@ -239,7 +240,7 @@ static void give(const struct mal_rank *rank, unsigned int cpu, unsigned int to)
 
 	if (!mal_word_move(word, rank->me, to))
 		return;
-	atomic_fetch_add_explicit(&rank->segment.ranks[to].changes, 1, memory_order_seq_cst);
+	mal_changes_add(&rank->segment.ranks[to]);
 	if (is_running(rank, to)) {
 		mal_bind_spread(rank, to, cpu);
 		return;
@@ -268,7 +269,7 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 
 	rank->cpus.seen_plan =
 		atomic_load_explicit(&rank->segment.header->plan, memory_order_acquire);
-	rank->cpus.seen_changes = atomic_load_explicit(&rank->slot->changes, memory_order_acquire);
+	rank->cpus.seen_changes = mal_changes_add(rank->slot);
 	read_words(rank);
 	rank->cpus.plan_unfinished = false;
 	for (unsigned int i = 0; i < rank->cpus.owned_count; i++) {
