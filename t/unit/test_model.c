@@ -11,6 +11,7 @@
 #include "policies/interface/limits.h"
 #include "policies/model/apportion.h"
 #include "policies/model/efficiency.h"
+#include "policies/model/forecast.h"
 #include "policies/model/home.h"
 #include "policies/model/model.h"
 #include "policies/model/scaling.h"
@@ -220,6 +221,42 @@ static void cpus_that_cannot_be_used(void **state)
 	assert_float_equal(mal_model_window(samples, 2, &usage, NULL), 1, 1e-9);
 }
 
+/* What a waiting rank lends goes to the rank that needs longest, not to the one with most work. */
+static void the_longest_region_borrows(void **state)
+{
+	struct mal_sample samples[3] = {{.running = true, .work_s = 8},
+					{.running = true, .work_s = 6, .max = 2},
+					{.running = true}};
+	unsigned int count[3] = {4, 1, 1};
+	struct mal_usage usage = {.count = count, .lend = true, .grow = true};
+
+	(void)state;
+	/* On two CPUs from the beginning. */
+	assert_float_equal(mal_model_window(samples, 3, &usage, NULL), 3, 1e-3);
+}
+
+/* A load that falls goes on to fall, and no further than to nothing. */
+static void trends_go_on(void **state)
+{
+	static struct mal_forecast forecast = {.smooth = 0.5};
+	struct mal_sample samples[2] = {{.running = true, .phases = 1, .cpus = 1},
+					{.running = true, .phases = 1, .cpus = 1}};
+	struct mal_view view = {.rank_count = 2, .samples = samples};
+	struct mal_load loads[2];
+
+	(void)state;
+	for (int window = 0; window < 2; window++) {
+		samples[0].work_s = window ? 1 : 3;
+		samples[1].work_s = window ? 99 : 97;
+		assert_true(mal_forecast_learn(&forecast, &view));
+	}
+	mal_forecast_get(&forecast, MAL_FORECAST_LAST, loads);
+	assert_float_equal(loads[0].work, 0.01, 1e-9);
+	mal_forecast_get(&forecast, MAL_FORECAST_TREND, loads);
+	assert_float_equal(loads[0].work, 0, 1e-9);
+	assert_float_equal(loads[1].work, 1.01, 1e-9);
+}
+
 static void no_step_has_so_many_ranks(void **state)
 {
 	static struct mal_sample samples[MAL_MAX_RANKS + 1];
@@ -295,6 +332,8 @@ int main(void)
 		cmocka_unit_test(chunks_that_do_not_fit_say_nothing),
 		cmocka_unit_test(home_is_left_with_its_cpus),
 		cmocka_unit_test(cpus_that_cannot_be_used),
+		cmocka_unit_test(the_longest_region_borrows),
+		cmocka_unit_test(trends_go_on),
 		cmocka_unit_test(no_step_has_so_many_ranks),
 		cmocka_unit_test(efficiencies_of_uneven_ranks),
 		cmocka_unit_test(efficiency_of_crowds),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libmalleable/controller/load/plausibility.h"
+#include "libmalleable/controller/load/run_queue.h"
 
 #define NEAR 1e-6
 
@@ -154,12 +155,30 @@ static void took_time_of_one_of_many(void **state)
 	assert_false(much_of_many(0.15, 0.5));
 }
 
+/* Reading what the kernel knows of our threads leaves nothing open. */
+static void waits_are_read_and_closed(void **state)
+{
+	unsigned int before = open_descriptors();
+	struct mal_waits waits = {0};
+	double part;
+
+	(void)state;
+	assert_true(isnan(mal_waits_longest(&waits, getpid(), 100)));
+	for (int second = 101; second < 104; second++) {
+		part = mal_waits_longest(&waits, getpid(), second);
+		assert_true(isnan(part) || (part >= 0 && part < 1e6));
+	}
+	mal_waits_close(&waits);
+	assert_true(closed_all(before));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(others_took_no_more_than_the_wait),
 		cmocka_unit_test(took_time_of_one_of_many),
 		cmocka_unit_test(read_from_the_kernel),
+		cmocka_unit_test(waits_are_read_and_closed),
 		cmocka_unit_test(time_of_others_is_counted),
 		cmocka_unit_test(time_with_newcomers_is_not_counted),
 	};

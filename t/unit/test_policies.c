@@ -27,6 +27,22 @@ static void mapping_stays_near(void **state)
 	assert_null(mal_plan_check(&node.view, &node.plan));
 }
 
+/* Of CPUs that are equally near a rank gets the one beside its own. */
+static void mapping_takes_neighbours(void **state)
+{
+	static struct policy_view node;
+
+	(void)state;
+	make_view(&node, 2, 4, 8);
+	node.plan.move = node.plan.bind = true;
+	memcpy(node.count, (unsigned int[]){3, 5}, 2 * sizeof(unsigned int));
+	mal_map(&node.view, &node.plan);
+	assert_int_equal(node.new_owner[3], 1);
+	memcpy(node.count, (unsigned int[]){5, 3}, 2 * sizeof(unsigned int));
+	mal_map(&node.view, &node.plan);
+	assert_int_equal(node.new_owner[4], 0);
+}
+
 /*
  * Rank 1 has CPUs on both packages: it gives a near one to rank 0 and takes one of rank 2 for it.
  */
@@ -446,6 +462,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mapping_stays_near),
+		cmocka_unit_test(mapping_takes_neighbours),
 		cmocka_unit_test(mapping_moves_in_chains),
 		cmocka_unit_test(mapping_brings_ranks_together),
 		cmocka_unit_test(mapping_keeps_cores_whole),

@@ -156,6 +156,16 @@ static void *wait_on(void *nothing)
 	return nothing;
 }
 
+int __wrap_pthread_join(pthread_t thread, void **result);
+int __real_pthread_join(pthread_t thread, void **result);
+static unsigned int joined;
+
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+	joined++;
+	return __real_pthread_join(thread, result);
+}
+
 /* A thread that neither OpenMP nor MPI made may compute while we wait. */
 static void foreign_threads_may_compute(void **state)
 {
@@ -165,7 +175,10 @@ static void foreign_threads_may_compute(void **state)
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
 	assert_true(are_foreign());
+	/* Three of the team and two to spare are tried, and none stays. */
+	joined = 0;
 	assert_true(mal_threads_have_room(&mal, 4, 2, 0));
+	assert_int_equal(joined, 5);
 	assert_true(mal_threads_have_room(&mal, 4, 2, 1 << 20));
 	/* Nothing has room for that, but spare threads are small ones. */
 	assert_false(mal_threads_have_room(&mal, 2, 2, (size_t)1 << 47));
@@ -718,6 +731,8 @@ static void loose_rank_lends(void **state)
 	test_kernel.mask[0] = one(2);
 	mal_pins_give(&mal, 1, &test_kernel.mask[0]);
 	assert_int_equal(mal_bind_can_spread(&mal, 1), MAL_SPREAD_DONE);
+	mal.segment.ranks[1].team = 3;
+	assert_int_equal(mal_bind_can_spread(&mal, 1), MAL_SPREAD_SATISFIED);
 	mal_call_end();
 	assert_int_equal(cpu_state(1).user, 0);
 	assert_int_equal(mal.slot->count.evictions, 1);

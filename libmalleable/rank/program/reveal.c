@@ -3,8 +3,8 @@
  * reveal.c: make versions of our symbols default ones, in the table that ld.so reads (Symbol
  * Versioning, Linux Standard Base 5.0, 10.7).
  *
- * Invariant: a program finds no function that it would not find without us
- * (t/t2010-compatibility.t).
+ * Invariant: who looks for a function of OpenMP by its name is told the same as who calls it
+ * (t/t2008-identity.t).
  */
 #include "libmalleable/rank/program/reveal.h"
 
