@@ -59,7 +59,9 @@ LAYERS = {
         "libmalleable/controller/state", "libmalleable/controller/cpus",
         "libmalleable/controller/load",
         "libmalleable/controller/report", "libmalleable/loadable", "policies/decide"},
-    "libmalleable/cmd": CORE | INTERFACE | {"libmalleable/loadable", "libmalleable/trace",
+    "libmalleable/control": CORE | {"libmalleable"},
+    "libmalleable/cmd": CORE | INTERFACE | {"libmalleable", "libmalleable/control",
+                                            "libmalleable/loadable", "libmalleable/trace",
                                             "policies/decide"},
     "libmalleable/prover/cmd": BASE | {"libmalleable/cmd", "libmalleable/prover/code"},
     # srun refuses a wrong policy before the job starts; the plugin never calls decide.
@@ -81,11 +83,13 @@ GLOBALS = {"policies/interface/registry.c": {"more", "more_count"}}
 NARROW = {"libmalleable/core": {"libmalleable/core/settings.h", "libmalleable/core/spec.h"},
           "libmalleable/base": {"libmalleable/base/error.h"}}
 # Headers that are installed: they include nothing that is not.
-PUBLIC = {"libmalleable/malleable.h", "policies/interface/limits.h", "policies/interface/policy.h",
+PUBLIC = {"libmalleable/malleable.h", "libmalleable/malleable_control.h",
+          "policies/interface/limits.h", "policies/interface/policy.h",
           "policies/mapping/mapping.h", "policies/model/apportion.h", "policies/model/forecast.h",
           "policies/model/scaling.h"}
 # Headers that name what files of other folders define: interfaces, and the table of policies.
-ELSEWHERE = {"libmalleable/malleable.h", "libmalleable/prover/prove.h",
+ELSEWHERE = {"libmalleable/malleable.h", "libmalleable/malleable_control.h",
+             "libmalleable/prover/prove.h",
              "policies/interface/builtin.h"}
 # What one module alone writes: the ranks' requests and the hints in the segment's header; in the
 # controller the CPUs' words, and parts of its struct. Some of these it alone reads too.
@@ -102,6 +106,8 @@ WRITERS = {
     "cpus/owners": re.compile(r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
                               r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
     "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
+    "clients": re.compile(OWN.replace("%s", "clients")),
+    "event_lines": re.compile(OWN.replace("%s", "events")),
     "planning": re.compile(PART.replace("%s", "deciding")),
     "admin_switch": re.compile(PART.replace("%s", "off_switch")),
     "load/alternatives": re.compile(OWN.replace("%s", "alternatives")),

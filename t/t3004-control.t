@@ -77,6 +77,73 @@ ok "several in a file do" all_of "exits 0" "has '[.[0].ranks[].cpus] == [\"4-7\"
 set_to mpirun --free
 set_to mpirun --count=4
 ok "all ranks at once" all_of "exits 0" "soon_has '[.[0].ranks[].count] == [4, 4]'"
+sed "s|^prefix=.*|prefix=$stage|" "$stage/lib/pkgconfig/malleable_control.pc" \
+	>"$work/malleable_control.pc"
+# shellcheck disable=SC2046 # words
+${CC:-cc} -o "$work/control" "$srcdir/t/programs/control.c" \
+	$(PKG_CONFIG_PATH=$work pkg-config --cflags --libs malleable_control)
+control() { run "$work/control" "$@"; }
+control steps
+ok "a program is told the steps" all_of "exits 0" "says '^$name of 0$'" "says '^0$'"
+control status mpirun
+ok "and a step's status" all_of "exits 0" "says '\"policy\":\"external\"'"
+as_schema() {
+	"$malleable" status --here --json | python3 -c '
+import json, jsonschema, sys
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft7Validator.check_schema(schema)
+for step in json.load(sys.stdin):
+    jsonschema.validate(step, schema)' "$srcdir/doc/status.schema.json"
+}
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	ok "the status is as its schema has it" as_schema
+else
+	skip "the status is as its schema has it" "no python3-jsonschema"
+fi
+"$work/control" events mpirun settled >"$work/events" 2>&1 8>&- &
+events=$!
+wait_until grep -q '^reads' "$work/events"
+control many mpirun $'# swapped\n0 count=6\n\n1 count=2'
+ok "it orders several at once" all_of "exits 0" "says '^0: $'"
+control await mpirun 60000
+ok "waits until the CPUs have arrived" all_of "says '^1: $'" \
+	"has '[.[0].ranks[].count] == [6, 2]'"
+wait "$events"
+told() { grep -c "\"event\":\"$1" "$work/events"; }
+ok "and is told what happened" all_of "[ \$(told 'moved\",.*\"from\":1,\"to\":0') = 2 ]" \
+	"[ \$(told plan) = 1 ]" "[ \$(told settled) = 1 ]"
+control cpus mpirun 1
+ok "it is told a rank's CPUs" says '^2 [0-9,-]+: $'
+control free mpirun -1
+ok "it removes the orders" all_of "exits 0" "has 'all(.[0].ranks[]; .order.min == 0)'"
+mkfifo "$work/until"
+"$work/control" hold mpirun 0 5 <"$work/until" >"$work/held" 2>&1 8>&- &
+holder=$!
+exec 7>"$work/until"
+holds() { grep -q '^held' "$work/held" && has '.[0].ranks[0].order.min == 5'; }
+ok "it holds an order" wait_until holds
+control set_count mpirun 1 3
+kill -9 "$holder"
+ok "which ends with it, and no other does" \
+	soon_has '.[0].ranks[0].order.min == 0 and .[0].ranks[1].order.min == 3'
+exec 7>&-
+wait "$holder"
+control free mpirun -1
+for wrong in "set_cpus mpirun 0 3-9:-4: CPUs 3-9 are not the step" \
+	"set_cpus mpirun -1 0:-4: name the rank" "cpus mpirun 7:-5: there is no such rank" \
+	"policy mpirun foo:-4: unknown policy" "many mpirun x:-5: line 1: needs a rank" \
+	"status mpirun.0:-5: name the step without a rank" "status 77.0:-1: no balanced step 77.0" \
+	"status -:-1: this process is in no balanced step"; do
+	words=${wrong%%:*}
+	# shellcheck disable=SC2086 # words
+	control $words
+	ok "an error: $words" all_of "exits 1" "says '^${wrong#*:}'"
+done
+control set_cpus mpirun 0 "0 rank=1"
+ok "an order is one word" all_of "exits 1" "says '^-5: spaces are not allowed$'"
+run setpriv --reuid=65534 --regid=65534 --clear-groups "$work/control" status mpirun
+ok "another user's step is no step to it" says '^-1: no balanced step mpirun on this node'
+set_to mpirun --count=4 --wait
 set_to mpirun --policy=lewi,keep=yes
 ok "another policy from now on" all_of "exits 0" "has '.[0].policy == \"lewi\"'"
 refused() { # TEXT ARGUMENTS...
@@ -100,7 +167,7 @@ refused "No such file" mpirun --from="$work/nonexistent"
 refused "without a rank" mpirun.0 --from="$work/orders"
 echo 'x --cpus=0' >"$work/wrong"
 refused "line 1: needs a rank and options" mpirun --from="$work/wrong"
-refused "has no orders" mpirun --from=/dev/null
+refused "there are no orders" mpirun --from=/dev/null
 refused "give no other" mpirun --from="$work/orders" --count=4
 refused "no balanced step 77.0 on this node" 77.0 --count=1
 run setpriv --reuid=65534 --regid=65534 --clear-groups "$malleable" set mpirun.0 --count=4
@@ -150,6 +217,24 @@ except OSError:  # turned away before or after it asked
 PYTHON
 }
 ok "nonsense is answered with an error, strangers not at all" hostile
+silent() {
+	python3 - "$(echo /tmp/malleable-0/*)" 2>"$work/err" <<'PYTHON'
+import socket, sys
+quiet = []
+for number in range(300):  # the controller has room for 64, and 128 wait
+    s = socket.socket(socket.AF_UNIX)
+    s.settimeout(60)
+    s.connect(sys.argv[1])
+    quiet.append(s)
+    if number % 100 == 99:
+        with socket.socket(socket.AF_UNIX) as asks:
+            asks.settimeout(60)
+            asks.connect(sys.argv[1])
+            asks.sendall(b"1 status\n")
+            assert asks.recv(10).startswith(b"{")
+PYTHON
+}
+ok "clients that are silent keep nobody from an answer" silent
 windows=$(status_of '.[0].windows')
 ok "and the step goes on" soon_has ".[0].windows > $windows"
 if command -v tmux >/dev/null; then

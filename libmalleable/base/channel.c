@@ -18,7 +18,7 @@
 #include "libmalleable/base/raw.h"
 
 #define WAITING_CLIENTS 128
-/* How long a client may take to send its request, and to read the answer. */
+/* How long a client may take to read the answer. */
 #define CLIENT_MS 100
 
 static int make_address(struct sockaddr_un *address, const char *path, struct mal_error *err)
@@ -64,27 +64,24 @@ bool mal_channel_peer(int fd, struct ucred *peer)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &size) == 0;
 }
 
-/* Read a line into TEXT, without its end. Returns false if its end does not come in time. */
-static bool read_line(int fd, char *text, size_t size)
+/*
+ * Take the line that FD begins with into TEXT, without its end, and no byte behind it. Returns 1,
+ * 0: it has not come whole, or -1: it is too long, or the other end is closed.
+ */
+static int take_line(int fd, char *text, size_t size)
 {
-	long deadline = mal_now_ms() + mal_patience_ms(CLIENT_MS);
-	size_t used = 0;
+	ssize_t got = recv(fd, text, size - 1, MSG_PEEK | MSG_DONTWAIT);
+	char *end;
 
-	while (used + 1 < size && mal_descriptor_wait(fd, POLLIN, deadline)) {
-		ssize_t got = read(fd, text + used, size - 1 - used);
-		char *end;
-
-		if (got <= 0)
-			return false;
-		used += (size_t)got;
-		text[used] = '\0';
-		end = memchr(text, '\n', used);
-		if (end) {
-			*end = '\0';
-			return true;
-		}
-	}
-	return false;
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	end = memchr(text, '\n', (size_t)got);
+	if (!end)
+		return got == 0 || (size_t)got == size - 1 ? -1 : 0;
+	if (recv(fd, text, (size_t)(end + 1 - text), MSG_DONTWAIT) != end + 1 - text)
+		return -1;
+	*end = '\0';
+	return 1;
 }
 
 static bool write_all(int fd, const char *text, size_t length, long deadline)
@@ -125,19 +122,35 @@ static bool has_our_version(int client, char *text)
 	return false;
 }
 
-int mal_channel_accept(int listening, char *text, size_t size)
+int mal_channel_accept(int listening)
 {
 	int fd;
 
 	while ((fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		struct ucred peer;
 
-		if (mal_channel_peer(fd, &peer) && (peer.uid == geteuid() || peer.uid == 0) &&
-		    read_line(fd, text, size) && has_our_version(fd, text))
+		if (mal_channel_peer(fd, &peer) && (peer.uid == geteuid() || peer.uid == 0))
 			return fd;
 		close(fd);
 	}
 	return -1;
+}
+
+int mal_channel_take(int client, char *text, size_t size)
+{
+	int taken = take_line(client, text, size);
+
+	return taken > 0 && !has_our_version(client, text) ? -1 : taken;
+}
+
+void mal_channel_reply(int client, const char *text, size_t length)
+{
+	answer(client, text, length);
+}
+
+bool mal_channel_send(int client, const char *text, size_t length)
+{
+	return send(client, text, length, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)length;
 }
 
 void mal_channel_answer(int client, const char *text, size_t length)
@@ -165,7 +178,7 @@ static int connect_until(int fd, const struct sockaddr_un *address, long deadlin
 	return 0;
 }
 
-static int open_client(const char *path, long deadline, struct mal_error *err)
+int mal_channel_open(const char *path, long deadline, struct mal_error *err)
 {
 	struct sockaddr_un address;
 	int fd;
@@ -230,15 +243,30 @@ static char *read_all(int fd, long deadline, size_t *length, struct mal_error *e
 	return NULL;
 }
 
+static bool write_request(int fd, const char *request, long deadline)
+{
+	return write_all(fd, MAL_CHANNEL_VERSION " ", strlen(MAL_CHANNEL_VERSION " "), deadline) &&
+	       write_all(fd, request, strlen(request), deadline) &&
+	       write_all(fd, "\n", 1, deadline);
+}
+
+int mal_channel_ask_on(int fd, const char *request, char *answer, size_t size, long deadline)
+{
+	int taken = 0;
+
+	if (!write_request(fd, request, deadline))
+		return -1;
+	while (taken == 0 && mal_descriptor_wait(fd, POLLIN, deadline))
+		taken = take_line(fd, answer, size);
+	return taken > 0 ? 0 : -1;
+}
+
 /* Connect and send REQUEST. Returns the connection, or -1 with ERR. */
 static int send_request(const char *path, const char *request, long deadline, struct mal_error *err)
 {
-	int fd = open_client(path, deadline, err);
+	int fd = mal_channel_open(path, deadline, err);
 
-	if (fd < 0)
-		return -1;
-	if (write_all(fd, MAL_CHANNEL_VERSION " ", strlen(MAL_CHANNEL_VERSION " "), deadline) &&
-	    write_all(fd, request, strlen(request), deadline) && write_all(fd, "\n", 1, deadline))
+	if (fd < 0 || write_request(fd, request, deadline))
 		return fd;
 	mal_fail_errno(err, "cannot ask the controller at %.200s", path);
 	close(fd);

@@ -6,7 +6,8 @@
  * A controller listens on a socket in a directory where nobody else can create one (core/rundir.h).
  * The socket's mode lets only the step's user and root connect. A request is one line, behind the
  * version of the protocol and a blank; an answer is text up to the end of the connection, or a
- * descriptor. A request of another version is answered with an error.
+ * descriptor. A request of another version is answered with an error. Two kinds of connections stay
+ * open (controller/clients.h), and are answered by lines.
  *
  * All functions are thread safe; ERR may be NULL.
  */
@@ -41,16 +42,28 @@ struct ucred;
 int mal_channel_listen(const char *path, uid_t uid, gid_t gid, struct mal_error *err);
 
 /*
- * Accept the next client that may ask, and read its request into TEXT, without the version and the
- * line's end. Clients of other users, and those that send no request in time, are disconnected; one
- * of another version is told so first. Returns the client's descriptor, or -1 if no client is left.
+ * Accept the next client that may ask; those of other users are disconnected. Returns its
+ * descriptor, which does not block, or -1 if no client is left.
  */
-int mal_channel_accept(int listening, char *text, size_t size);
+int mal_channel_accept(int listening);
+
+/*
+ * Take CLIENT's request into TEXT, without the version and the line's end. Does not wait. Returns
+ * 1, 0: it has not come whole yet, or -1: it is too long, of another version, which is answered, or
+ * CLIENT has gone.
+ */
+int mal_channel_take(int client, char *text, size_t size);
 
 /*
  * Write the whole answer and close CLIENT. A client that does not read it in time is disconnected.
  */
 void mal_channel_answer(int client, const char *text, size_t length);
+
+/* The same without closing it. */
+void mal_channel_reply(int client, const char *text, size_t length);
+
+/* Send a line without waiting. Returns false if CLIENT has no room for it, or has gone. */
+bool mal_channel_send(int client, const char *text, size_t length);
 
 /* Answer with the descriptor FD, which the caller keeps, and close CLIENT. */
 void mal_channel_answer_fd(int client, int fd);
@@ -63,7 +76,20 @@ char *mal_channel_ask(const char *path, const char *request, int timeout_ms, siz
 		      struct mal_error *err);
 
 /*
- * The same for an answer that is a descriptor. Returns it, for the caller to close, or -1 with ERR.
+ * Connect to the controller on PATH until DEADLINE, a time of mal_now_ms(). Returns a descriptor
+ * for the caller to close, or -1 with ERR.
+ */
+int mal_channel_open(const char *path, long deadline, struct mal_error *err);
+
+/*
+ * Send REQUEST on the connection FD, and read a line of SIZE bytes at most into ANSWER, without its
+ * end. Returns 0, or -1.
+ */
+int mal_channel_ask_on(int fd, const char *request, char *answer, size_t size, long deadline);
+
+/*
+ * As mal_channel_ask() for an answer that is a descriptor. Returns it, for the caller to close, or
+ * -1 with ERR.
  */
 int mal_channel_ask_fd(const char *path, const char *request, int timeout_ms,
 		       struct mal_error *err);

@@ -15,7 +15,7 @@
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/base/spawn.h"
-#include "libmalleable/cmd/steps.h"
+#include "libmalleable/cmd/as_user.h"
 
 /* How long a controller may still take when the time for all is used up. */
 #define EACH_MS 200

@@ -14,6 +14,9 @@ int mal_cmd_status(int argc, char **argv);
 /* malleable set STEP OPTION...: change a running step's CPUs and policy. */
 int mal_cmd_set(int argc, char **argv);
 
+/* malleable events [--json] STEP: print what happens in a step until it ends. */
+int mal_cmd_events(int argc, char **argv);
+
 /* malleable admin off|on|status: the off switch of this node. */
 int mal_cmd_admin(int argc, char **argv);
 

@@ -6,31 +6,27 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "libmalleable/base/channel.h"
-#include "libmalleable/base/clock.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
+#include "libmalleable/cmd/as_user.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/cmd/steps.h"
+#include "libmalleable/control/control.h"
+#include "libmalleable/control/target.h"
 
 /* How long --wait waits unless it is told, and at most. */
 #define WAIT_S 60
 #define WAIT_MAX_S 86400
-/* CPUs come at the ends of phases: it looks so often. */
-#define LOOK_EVERY_NS 10000000
 
 struct arguments {
 	const char *step; /* may end in a dot and the rank */
-	char request[MAL_CHANNEL_REQUEST - 64];
+	char words[MAL_CHANNEL_REQUEST - 64];
 	size_t length;
-	const char *file; /* with an order in each line; NULL: none */
+	char *orders; /* those of a file; NULL: none */
 	unsigned int wait_s;
 };
 
@@ -62,89 +58,47 @@ static void usage(FILE *out)
 
 static const struct mal_tool tool = {"malleable set", PACKAGE_VERSION, usage};
 
-static int append_words(struct arguments *arguments, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* Append to the request. Returns -1 if it is too long then. */
-static int append_words(struct arguments *arguments, const char *format, ...)
-{
-	size_t room = sizeof(arguments->request) - arguments->length;
-	va_list args;
-	int used;
-
-	va_start(args, format);
-	used = vsnprintf(arguments->request + arguments->length, room, format, args);
-	va_end(args);
-	if (used < 0 || (size_t)used >= room)
-		return -1;
-	arguments->length += (size_t)used;
-	return 0;
-}
-
 /* Append KEY=VALUE. Refuses values that the controller would split. */
 static int append(struct arguments *arguments, const char *key, const char *value)
 {
+	size_t room = sizeof(arguments->words) - arguments->length;
+	int used;
+
 	for (const char *letter = value; letter && *letter; letter++)
 		if (isspace((unsigned char)*letter) || !isprint((unsigned char)*letter))
 			return mal_option_wrong(&tool, "--%s=%s: spaces are not allowed", key,
 						value);
-	if (append_words(arguments, value ? " %s=%s" : " %s", key, value) < 0)
+	used = snprintf(arguments->words + arguments->length, room, value ? "%s=%s " : "%s ", key,
+			value);
+	if ((size_t)used >= room)
 		return mal_option_wrong(&tool, "--%s is too long", key);
+	arguments->length += (size_t)used;
 	return 0;
 }
 
-/* The order in LINE, such as "3 --count=2". Returns -1 if it is none, or too long. */
-static int read_order(struct arguments *arguments, char *line)
+/* All of FILE, which the caller frees. */
+static char *read_file(const char *name)
 {
-	bool first = strcmp(arguments->request, "set") == 0;
-	char *save = NULL, *word = strtok_r(line, " \t\n", &save);
-	unsigned int rank;
-	int result;
-
-	if (!word || *word == '#')
-		return 0;
-	if (!mal_number_parse(word, 0, INT_MAX, &rank))
-		return -1;
-	result = append_words(arguments, "%s rank=%u", first ? "" : " ;", rank);
-	while (result == 0 && (word = strtok_r(NULL, " \t\n", &save))) {
-		if (strncmp(word, "--", 2) != 0 || !isalpha((unsigned char)word[2]))
-			return -1;
-		result = append_words(arguments, " %s", word + 2);
-	}
-	return result;
-}
-
-static int read_orders(struct arguments *arguments)
-{
-	FILE *file = strcmp(arguments->file, "-") == 0 ? stdin : fopen(arguments->file, "re");
-	char *line = NULL;
+	FILE *file = strcmp(name, "-") == 0 ? stdin : fopen(name, "re");
+	char *text = NULL;
 	size_t size = 0;
-	unsigned int number = 0;
-	int result = 0;
 
-	if (!file)
-		return mal_option_wrong(&tool, "--from=%s: %s", arguments->file, strerror(errno));
-	while (result == 0 && getline(&line, &size, file) >= 0) {
-		number++;
-		if (read_order(arguments, line) < 0)
-			result = mal_option_wrong(&tool,
-						  "--from=%s: line %u: needs a rank and options, "
-						  "such as 3 --count=2",
-						  arguments->file, number);
-	}
-	if (result == 0 && strcmp(arguments->request, "set") == 0)
-		result = mal_option_wrong(&tool, "--from=%s has no orders", arguments->file);
-	free(line);
-	if (file != stdin)
+	if (!file || (getdelim(&text, &size, '\0', file) < 0 && ferror(file)))
+		mal_option_wrong(&tool, "--from=%s: %s", name, strerror(errno));
+	else if (!text)
+		text = strdup("");
+	if (file && file != stdin)
 		fclose(file);
-	return result;
+	return text;
 }
 
 static int parse_option(struct arguments *arguments, const struct option *options, int option)
 {
-	arguments->file = option == 'F' ? optarg : arguments->file;
-	if (option == 'F')
-		return 0;
+	if (option == 'F') {
+		free(arguments->orders);
+		arguments->orders = read_file(optarg);
+		return arguments->orders ? 0 : MAL_OPTION_WRONG;
+	}
 	if (option != 'w')
 		return append(arguments, mal_option_name(options, option), optarg);
 	arguments->wait_s = WAIT_S;
@@ -167,166 +121,83 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"wait", optional_argument, NULL, 'w'},
 		MAL_OPTIONS_END,
 	};
-	bool alone;
 	int option;
 
 	memset(arguments, 0, sizeof(*arguments));
-	arguments->length = (size_t)snprintf(arguments->request, sizeof(arguments->request), "set");
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
 		if (option == MAL_OPTION_ANSWERED || option == MAL_OPTION_WRONG)
 			return option;
 		if (parse_option(arguments, options, option) < 0)
 			return MAL_OPTION_WRONG;
 	}
-	alone = strcmp(arguments->request, "set") == 0;
-	if (arguments->file && !alone)
+	if (arguments->orders && arguments->length)
 		return mal_option_wrong(&tool, "--from has all orders: give no other");
-	if (optind + 1 != argc || (alone && !arguments->file))
+	if (optind + 1 != argc || (!arguments->length && !arguments->orders))
 		return mal_option_wrong(&tool, "give a step and an option");
 	arguments->step = argv[optind];
-	return arguments->file ? read_orders(arguments) : 0;
+	return 0;
 }
 
-/* A step that the user's word may mean. */
-struct target {
-	const struct mal_controller_process *controller;
-	char name[MAL_STEP_NAME];
-	const char *rank; /* in the word; empty: all */
-};
-
-/*
- * The rank in WANTED, which is the LENGTH first letters of a step's NAME, a dot and a number.
- * Empty: the step itself; NULL: another step.
- */
-static const char *find_rank(const char *wanted, const char *name, size_t length)
-{
-	if (strncmp(wanted, name, length) != 0)
-		return NULL;
-	if (!wanted[length])
-		return "";
-	if (wanted[length] != '.' || !wanted[length + 1] ||
-	    wanted[length + 1 + strspn(wanted + length + 1, "0123456789")])
-		return NULL;
-	return wanted + length + 1;
-}
-
-/*
- * Find the steps that WANTED names, into TARGETS: those of which it has the whole name, or if there
- * are none, those of which it has all but the PID. Returns how many.
- */
-static size_t find_targets(const struct mal_steps *steps, const char *wanted,
-			   struct target *targets)
-{
-	size_t count = 0;
-	bool whole = false;
-	struct mal_error err;
-
-	for (size_t i = 0; i < steps->count; i++) {
-		struct target found = {.controller = &steps->controllers[i]};
-		const char *rank;
-
-		if (mal_step_name(found.controller, found.name, &err) < 0) {
-			fprintf(stderr, "malleable set: no answer from %s\n",
-				found.controller->socket);
-			continue;
-		}
-		rank = find_rank(wanted, found.name, strlen(found.name));
-		if (rank && !whole)
-			count = 0;
-		whole |= rank != NULL;
-		if (!whole && mal_step_has_pid(found.controller))
-			rank = find_rank(wanted, found.name,
-					 (size_t)(strrchr(found.name, '.') - found.name));
-		found.rank = rank;
-		if (rank)
-			targets[count++] = found;
-	}
-	return count;
-}
-
-/* An order is for one step. Returns whether it is, and else says which there are. */
-static bool is_one(const struct target *targets, size_t count, const char *wanted)
-{
-	size_t different = 1;
-
-	for (size_t i = 1; i < count; i++)
-		different += strcmp(targets[i].name, targets[i - 1].name) != 0;
-	if (different == 1)
-		return true;
-	fprintf(stderr, "malleable set: %s may be any of %zu steps:", wanted, different);
-	for (size_t i = 0; i < count; i++)
-		if (!i || strcmp(targets[i].name, targets[i - 1].name) != 0)
-			fprintf(stderr, " %s", targets[i].name);
-	fputs("\n", stderr);
-	return false;
-}
-
+/* An order for a step, or a rank of it. */
 struct order {
 	const struct arguments *arguments;
 	const char *rank;
 };
 
-/* How many CPUs have not come yet to the ranks of STATUS that are to have them. */
-static double coming(const json_t *status)
+/* Returns the exit status: whether the CPUs have changed hands in time. */
+static int await(malleable_control *control, const struct arguments *arguments)
 {
-	const json_t *rank;
-	double sum = 0;
-	size_t i;
+	int result = malleable_control_await(control, (int)(1000 * arguments->wait_s)), left;
 
-	json_array_foreach(json_object_get(status, "ranks"), i, rank) sum +=
-		mal_step_number(rank, "coming");
-	return sum;
+	if (result > 0)
+		return 0;
+	left = result < 0 ? result : mal_control_coming(control);
+	if (left < 0)
+		fprintf(stderr, "malleable set: %s: %s\n", arguments->step,
+			malleable_control_message(control));
+	else
+		fprintf(stderr,
+			"malleable set: %s: %d CPU%s not come after %u s; the order stays\n",
+			arguments->step, left, left == 1 ? " has" : "s have", arguments->wait_s);
+	return 1;
 }
 
-/* Returns the exit status: whether the CPUs have changed hands in time. */
-static int await(const struct mal_controller_process *controller, const struct arguments *arguments)
+static int send_order(malleable_control *control, const struct order *order)
 {
-	long end_ms = mal_now_ms() + 1000L * arguments->wait_s;
-	struct mal_error err;
-	double left = 1;
+	const struct arguments *arguments = order->arguments;
+	char words[MAL_CHANNEL_REQUEST];
 
-	for (;;) {
-		json_t *status = mal_step_status(controller, &err);
-
-		if (!status) {
-			fprintf(stderr, "malleable set: %s: %s\n", arguments->step, err.text);
-			return 1;
-		}
-		left = coming(status);
-		json_decref(status);
-		if (left <= 0)
-			return 0;
-		if (mal_now_ms() >= end_ms)
-			break;
-		nanosleep(&(struct timespec){0, LOOK_EVERY_NS}, NULL);
-	}
-	fprintf(stderr, "malleable set: %s: %.0f CPU%s not come after %u s; the order stays\n",
-		arguments->step, left, left > 1 ? "s have" : " has", arguments->wait_s);
-	return 1;
+	if (arguments->orders)
+		return malleable_control_set_many(control, arguments->orders);
+	snprintf(words, sizeof(words), "%s%s%.32s", arguments->words, *order->rank ? "rank=" : "",
+		 order->rank);
+	return mal_control_order(control, words);
 }
 
 static int set(const struct mal_controller_process *controller, void *argument, FILE *out)
 {
 	const struct order *order = argument;
-	char request[MAL_CHANNEL_REQUEST + 64];
-	struct mal_error err;
+	malleable_control *control = mal_control_of(controller);
+	int result = control ? send_order(control, order) : MALLEABLE_CONTROL_SYSTEM;
+	int status = result == MALLEABLE_CONTROL_INVALID ? 2 : result < 0;
 
 	(void)out;
-	snprintf(request, sizeof(request), "%s%s%.32s", order->arguments->request,
-		 *order->rank ? " rank=" : "", order->rank);
-	if (mal_step_request(controller, request, &err) < 0) {
-		fprintf(stderr, "malleable set: %s: %s\n", order->arguments->step, err.text);
-		return 1;
-	}
-	return order->arguments->wait_s ? await(controller, order->arguments) : 0;
+	if (result < 0)
+		fprintf(stderr, "malleable set: %s: %s\n", order->arguments->step,
+			control ? malleable_control_message(control) : "out of memory");
+	else if (order->arguments->wait_s)
+		status = await(control, order->arguments);
+	malleable_control_close(control);
+	return status;
 }
 
 /* Returns the exit status. */
-static int set_all(const struct arguments *arguments, const struct target *targets, size_t count)
+static int set_all(const struct arguments *arguments, const struct mal_target *targets,
+		   size_t count)
 {
 	int status = 0;
 
-	if (arguments->file && *targets->rank) {
+	if (arguments->orders && *targets->rank) {
 		mal_option_wrong(&tool, "--from: give the step without a rank");
 		return 2;
 	}
@@ -339,49 +210,52 @@ static int set_all(const struct arguments *arguments, const struct target *targe
 		result = mal_step_as_user(&controller, set, &order, stdout);
 		if (result < 0)
 			fprintf(stderr, "malleable set: no answer from %s\n", controller.socket);
-		status |= result != 0;
+		status = result < 0 ? 1 : result > status ? result : status;
 	}
 	return status;
 }
 
-static int find_none(const struct mal_steps *steps, const char *wanted)
+static void tell_silent(const struct mal_controller_process *controller)
 {
-	if (steps->others)
-		fprintf(stderr,
-			"malleable set: no balanced step %s of yours on this node; %zu belong to "
-			"other users\n",
-			wanted, steps->others);
-	else
-		fprintf(stderr,
-			"malleable set: no balanced step %s on this node, see malleable status\n",
-			wanted);
-	return 1;
+	fprintf(stderr, "malleable set: no answer from %s\n", controller->socket);
+}
+
+/* Returns the exit status. */
+static int set_named(const struct arguments *arguments, const struct mal_steps *steps)
+{
+	struct mal_target *targets = calloc(steps->count + 1, sizeof(*targets));
+	size_t count = targets ? mal_targets_find(steps, arguments->step, targets, tell_silent) : 0;
+	struct mal_error err = {""};
+	int result = 1;
+
+	if (!targets)
+		mal_fail(&err, "out of memory");
+	else if (!count)
+		mal_target_missing(steps, arguments->step, &err);
+	else if (mal_targets_are_one(targets, count, arguments->step, &err) == 0)
+		result = set_all(arguments, targets, count);
+	if (err.text[0])
+		fprintf(stderr, "malleable set: %s\n", err.text);
+	free(targets);
+	return result;
 }
 
 int mal_cmd_set(int argc, char **argv)
 {
-	struct target *targets;
 	struct arguments arguments;
 	struct mal_steps steps;
 	struct mal_error err;
-	size_t count;
 	int result = parse_arguments(argc, argv, &arguments);
 
-	if (result)
-		return result > 0 ? 0 : 2;
-	if (mal_steps_find(&steps, &err) < 0) {
+	if (result) {
+		result = result > 0 ? 0 : 2;
+	} else if (mal_steps_find(&steps, &err) < 0) {
 		fprintf(stderr, "malleable set: %s\n", err.text);
-		return 1;
-	}
-	targets = calloc(steps.count + 1, sizeof(*targets));
-	count = targets ? find_targets(&steps, arguments.step, targets) : 0;
-	if (!count)
-		result = find_none(&steps, arguments.step);
-	else if (is_one(targets, count, arguments.step))
-		result = set_all(&arguments, targets, count);
-	else
 		result = 1;
-	free(targets);
-	mal_steps_clear(&steps);
+	} else {
+		result = set_named(&arguments, &steps);
+		mal_steps_clear(&steps);
+	}
+	free(arguments.orders);
 	return result;
 }

@@ -11,9 +11,9 @@
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
+#include "libmalleable/cmd/as_user.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/nodes.h"
-#include "libmalleable/cmd/steps.h"
 
 /* How often --watch looks, in seconds. */
 #define WATCH_S 2

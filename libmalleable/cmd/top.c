@@ -15,8 +15,8 @@
 #endif
 
 #include "libmalleable/base/option_parser.h"
+#include "libmalleable/cmd/as_user.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/cmd/steps.h"
 
 /* Columns beside the bar. */
 #define COLUMNS_OF_NUMBERS 34

@@ -8,12 +8,14 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/futex.h"
 #include "libmalleable/controller/admin_switch.h"
+#include "libmalleable/controller/clients.h"
 #include "libmalleable/controller/control_socket.h"
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/pool.h"
+#include "libmalleable/controller/event_lines.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/plausibility.h"
@@ -139,6 +141,7 @@ void mal_controller_serve(struct mal_controller *controller)
 	static struct mal_window window;
 	struct mal_header *header = controller->step->segment.header;
 	struct timespec pause = {0, MIN_PAUSE_NS};
+	bool soon;
 
 	mal_plan_begin(controller);
 	mal_overdue_begin(controller, NULL, false);
@@ -160,14 +163,18 @@ void mal_controller_serve(struct mal_controller *controller)
 		mal_pool_update(controller);
 		mal_evict_settle(controller);
 		mal_overdue_look(controller);
-		mal_futex_wait(&header->wake, wake,
-			       controller->settling.until ? SLEEP_SETTLE_NS : SLEEP_NS);
+		soon = mal_events_look(controller) || controller->settling.until;
+		mal_futex_wait(&header->wake, wake, soon ? SLEEP_SETTLE_NS : SLEEP_NS);
 		/* A hostile rank may kick without end; a round is never that urgent. */
 		if (atomic_load(&header->wake) - wake > 1000)
 			nanosleep(&pause, NULL);
 	}
 	atomic_store(&header->over, true);
 	mal_ranks_update(controller);
+	mal_events_look(controller);
+	/* Who reads events sees the end now, not after the report. */
+	mal_clients_close(controller);
+	mal_events_close(controller);
 }
 
 void mal_controller_close(struct mal_controller *controller)

@@ -104,7 +104,8 @@ static void sleeps(void)
 
 static void open_kernel(unsigned int ranks)
 {
-	node_kernel = (struct node_kernel){.ns = 1000000000, .sleeps = sleeps};
+	node_kernel =
+		(struct node_kernel){.ns = 1000000000, .sleeps = sleeps, .asks = -1, .gone = -1};
 	node_kernel.processes = calloc(ranks, sizeof(*node_kernel.processes));
 	node_kernel.process_count = ranks;
 	assert_non_null(node_kernel.processes);

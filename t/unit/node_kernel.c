@@ -5,6 +5,7 @@
  */
 #include "t/unit/node_kernel.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -54,7 +55,10 @@ void __wrap_mal_watch_forget(int fd);
 int __wrap_mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int count,
 			   unsigned int *core, unsigned int *l3, unsigned int *numa,
 			   unsigned int *package, struct mal_error *err);
-int __wrap_mal_channel_accept(int listening, char *text, size_t size);
+int __wrap_mal_channel_accept(int listening);
+int __wrap_mal_channel_take(int client, char *text, size_t size);
+void __wrap_mal_channel_reply(int client, const char *text, size_t length);
+bool __wrap_mal_channel_send(int client, const char *text, size_t length);
 void __wrap_mal_channel_answer(int client, const char *text, size_t length);
 void __wrap_mal_channel_answer_fd(int client, int fd);
 char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
@@ -293,14 +297,43 @@ int __wrap_mal_places_read(const char *synthetic, const unsigned int *cpu, unsig
 	return 0;
 }
 
-int __wrap_mal_channel_accept(int listening, char *text, size_t size)
+int __wrap_mal_channel_accept(int listening)
 {
 	(void)listening;
 	if (!node_kernel.clients)
 		return -1;
-	snprintf(text, size, "%s", node_kernel.request);
 	node_kernel.clients--;
+	node_kernel.asks = NODE_FIRST_CLIENT + node_kernel.accepted++;
+	return node_kernel.asks;
+}
+
+int __wrap_mal_channel_take(int client, char *text, size_t size)
+{
+	if (client == node_kernel.gone)
+		return -1;
+	if (client != node_kernel.asks || !node_kernel.request)
+		return 0;
+	node_kernel.asks = -1;
+	snprintf(text, size, "%s", node_kernel.request);
 	return 1;
+}
+
+void __wrap_mal_channel_reply(int client, const char *text, size_t length)
+{
+	__wrap_mal_channel_answer(client, text, length);
+}
+
+bool __wrap_mal_channel_send(int client, const char *text, size_t length)
+{
+	size_t used = strlen(node_kernel.events);
+
+	(void)client;
+	if (node_kernel.deaf)
+		return false;
+	assert(used + length < sizeof(node_kernel.events));
+	memcpy(node_kernel.events + used, text, length);
+	node_kernel.events[used + length] = '\0';
+	return true;
 }
 
 void __wrap_mal_channel_answer(int client, const char *text, size_t length)

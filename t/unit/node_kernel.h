@@ -21,6 +21,9 @@ struct node_process {
 	uint64_t waited_ns[NODE_KERNEL_THREADS]; /* by thread: in run queues */
 };
 
+/* Clients' descriptors, which are none, from here on in the order in which they came. */
+#define NODE_FIRST_CLIENT 100000
+
 struct node_kernel {
 	uint64_t ns;
 	int32_t last_pid;
@@ -36,6 +39,9 @@ struct node_kernel {
 	const char *request;
 	unsigned int clients;
 	char *answer;
+	int accepted, asks, gone; /* so many; who has sent the request; who has gone */
+	char events[8192];	  /* what those who read events were sent */
+	bool deaf;		  /* they have no room for more */
 	/* Other controllers. */
 	const char *others;
 	bool others_obey, others_live;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test_control.c: requests from outside, as text, and what is answered to each. */
 #include "t/unit/node_controller.h"
+#include "t/unit/node_kernel.h"
 
 #include "libmalleable/controller/control_socket.h"
+#include "libmalleable/controller/event_lines.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 
@@ -200,6 +202,76 @@ static void ranks_come_first(void **state)
 	assert_int_equal(node_clients_left(), 0);
 }
 
+/* Who asked is still connected, and is asked again where it sends more. */
+static const char *ask_on(const char *request)
+{
+	node_kernel.asks = node_kernel.accepted - 1 + NODE_FIRST_CLIENT;
+	node_kernel.request = request;
+	mal_control_serve(node);
+	return node_kernel.answer;
+}
+
+/* Who reads events is told each once, and how many it had no room for. */
+static void events_cost_readers(void **state)
+{
+	(void)state;
+	assert_false(mal_events_look(node));
+	assert_string_equal(node_ask(node, "events"), "ok\n");
+	assert_true(mal_events_look(node));
+	assert_string_equal(node_kernel.events, "");
+	assert_string_equal(node_ask(node, "set rank=0 count=3"), "ok\n");
+	mal_events_look(node);
+	assert_non_null(strstr(node_kernel.events, "{\"event\":\"plan\",\"at_s\":"));
+	assert_null(strstr(node_kernel.events, "settled"));
+	node_kernel.deaf = true;
+	node_obey();
+	mal_events_look(node);
+	node_kernel.deaf = false;
+	node_kernel.events[0] = '\0';
+	assert_string_equal(node_ask(node, "set policy=lewi"), "ok\n");
+	mal_events_look(node);
+	assert_ptr_equal(strstr(node_kernel.events, "{\"event\":\"lost\",\"count\":2}\n"),
+			 node_kernel.events);
+	assert_non_null(strstr(node_kernel.events, "\"policy\":\"lewi\"}\n"));
+	node_kernel.gone = NODE_FIRST_CLIENT;
+	mal_control_serve(node);
+	assert_false(mal_events_look(node));
+	for (int i = 0; i < 16; i++)
+		assert_string_equal(node_ask(node, "events"), "ok\n");
+	assert_string_equal(node_ask(node, "events"), "error 16 others do that already\n");
+}
+
+/* Orders of who holds them end with the connection, but for ranks that others ordered since. */
+static void held_orders_end(void **state)
+{
+	const struct mal_order *orders = node->deciding.orders.ranks;
+
+	(void)state;
+	assert_string_equal(node_ask(node, "hold"), "ok\n");
+	assert_string_equal(ask_on("set rank=0 min=2 ; rank=1 min=1"), "ok\n");
+	assert_string_equal(ask_on("dance"), "error unknown request 'dance'\n");
+	assert_string_equal(node_ask(node, "set rank=1 min=2"), "ok\n");
+	assert_int_equal(orders[0].min, 2);
+	node_kernel.gone = NODE_FIRST_CLIENT;
+	mal_control_serve(node);
+	assert_int_equal(orders[0].min, 0);
+	assert_int_equal(orders[1].min, 2);
+}
+
+/* Who is silent has a place until others need it, and keeps nobody from an answer. */
+static void silent_clients_wait_alone(void **state)
+{
+	(void)state;
+	node_clients_wait(node, 100, NULL);
+	assert_int_equal(node_clients_left(), 100 - 16);
+	while (node_clients_left())
+		mal_control_serve(node);
+	assert_non_null(node_ask(node, "status"));
+	node_kernel.ns += 1000000000;
+	mal_control_serve(node);
+	assert_string_equal(node_ask(node, "events"), "ok\n");
+}
+
 /* A step without a socket is asked by nobody. */
 static void nobody_can_ask(void **state)
 {
@@ -221,6 +293,9 @@ int main(void)
 		CASE(only_allowed_policies_can_be_set),
 		CASE(observed_steps_take_no_orders),
 		CASE(ranks_come_first),
+		CASE(events_cost_readers),
+		CASE(held_orders_end),
+		CASE(silent_clients_wait_alone),
 		CASE(nobody_can_ask),
 	};
 

@@ -234,6 +234,8 @@ struct mal_controller {
 		struct mal_error err, note; /* NOTE: it is in a file of its own */
 	} recording;			    /* load/recording.h alone */
 	struct mal_simulation *alternatives[MAL_ALTERNATIVES]; /* load/alternatives.h alone */
+	struct mal_clients *clients; /* clients.h alone; NULL: nobody has connected yet */
+	struct mal_events *events;   /* event_lines.h alone; NULL: nobody has read any yet */
 	/* What goes to the report of a step over several nodes; NULL: this is the only one. */
 	struct mal_summaries *summaries; /* report/summaries.h */
 	struct {

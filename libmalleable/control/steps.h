@@ -3,15 +3,13 @@
  * steps.h: find the balanced steps on this node by their controllers' sockets, and send them
  * requests.
  *
- * A controller's answer was written by its user. It is parsed as that user, never as root: if the
- * caller is another user, a child takes on the user's identity first. The user can stop that child
- * or make it print anything. So the caller waits for it with a deadline, and filters its output.
+ * A controller's answer was written by its user. It is parsed as that user, never as root
+ * (cmd/as_user.h).
  */
 #pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "libmalleable/base/error.h"
@@ -71,16 +69,12 @@ json_t *mal_step_status(const struct mal_controller_process *controller, struct 
 double mal_step_number(const json_t *object, const char *key);
 const char *mal_step_text(const json_t *object, const char *key);
 
-/* Send a request. Returns 0, or -1 with ERR if it was refused or the controller is gone. */
+/* Send a request. Returns 0, or an enum malleable_control_error with ERR. */
 int mal_step_request(const struct mal_controller_process *controller, const char *request,
 		     struct mal_error *err);
 
-/*
- * Call ACT with ARGUMENT as the controller's user. In a child if that is not the caller: its output
- * goes to OUT, its standard error to ours. Returns what ACT returns (0 to 255), or -1 if no child
- * could be started or it took too long.
- */
-int mal_step_as_user(const struct mal_controller_process *controller,
-		     int (*act)(const struct mal_controller_process *controller, void *argument,
-				FILE *out),
-		     void *argument, FILE *out);
+/* The enum malleable_control_error of a controller that did not answer: it is gone, or slow. */
+int mal_step_no_answer(const struct mal_controller_process *controller);
+
+/* What an ANSWER, which is changed, means: 0, or MALLEABLE_CONTROL_REFUSED with ERR. */
+int mal_step_read_answer(char *answer, struct mal_error *err);

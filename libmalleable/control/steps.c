@@ -4,7 +4,7 @@
  *
  * Invariant: a controller that does not answer holds up nothing (t/t3004-control.t).
  */
-#include "libmalleable/cmd/steps.h"
+#include "libmalleable/control/steps.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
+#include "libmalleable/malleable_control.h"
 
 #define DIGITS "0123456789"
 #define TIMEOUT_MS 2000
@@ -226,20 +227,33 @@ const char *mal_step_text(const json_t *object, const char *key)
 	return value ? value : "";
 }
 
+int mal_step_no_answer(const struct mal_controller_process *controller)
+{
+	return mal_channel_is_open(controller->socket) ? MALLEABLE_CONTROL_TIMEOUT
+						       : MALLEABLE_CONTROL_GONE;
+}
+
+int mal_step_read_answer(char *answer, struct mal_error *err)
+{
+	answer[strcspn(answer, "\n")] = '\0';
+	mal_make_printable(answer, strlen(answer), false);
+	if (strcmp(answer, "ok") == 0)
+		return 0;
+	mal_fail(err, "%s", strncmp(answer, "error ", 6) == 0 ? answer + 6 : answer);
+	return MALLEABLE_CONTROL_REFUSED;
+}
+
 int mal_step_request(const struct mal_controller_process *controller, const char *request,
 		     struct mal_error *err)
 {
 	size_t length;
 	char *text = mal_channel_ask(controller->socket, request, mal_patience_ms(TIMEOUT_MS),
 				     &length, err);
-	int result = 0;
+	int result;
 
 	if (!text)
-		return -1;
-	text[strcspn(text, "\n")] = '\0';
-	mal_make_printable(text, strlen(text), false);
-	if (strcmp(text, "ok") != 0)
-		result = mal_fail(err, "%s", strncmp(text, "error ", 6) == 0 ? text + 6 : text);
+		return mal_step_no_answer(controller);
+	result = mal_step_read_answer(text, err);
 	free(text);
 	return result;
 }

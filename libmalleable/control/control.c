@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * control.c: the calls of malleable_control.h.
+ *
+ * Invariant: Nothing of another user's step is read (t/t3004-control.t: another user).
+ */
+#include "libmalleable/control/control.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/patience.h"
+#include "libmalleable/control/orders.h"
+#include "libmalleable/control/target.h"
+#include "libmalleable/core/env.h"
+
+#define TIMEOUT_MS 2000
+
+struct malleable_control {
+	struct mal_controller_process controller;
+	int held; /* the connection whose end removes our orders, or -1 */
+	struct mal_error err;
+};
+
+/* Of the last call without a handle. */
+static __thread struct mal_error without_handle;
+
+static int fail(struct mal_error *err, int error, const char *text)
+{
+	mal_fail(err, "%s", text);
+	return error;
+}
+
+const char *malleable_control_message(const malleable_control *control)
+{
+	return control ? control->err.text : without_handle.text;
+}
+
+void malleable_control_free(void *text)
+{
+	free(text);
+}
+
+int malleable_control_steps(malleable_control_found *found, void *argument)
+{
+	struct mal_steps steps;
+	int result = 0;
+
+	without_handle.text[0] = '\0';
+	if (mal_steps_find(&steps, &without_handle) < 0)
+		return MALLEABLE_CONTROL_SYSTEM;
+	for (size_t i = 0; i < steps.count && result == 0; i++) {
+		char name[MAL_STEP_NAME];
+
+		if (mal_step_name(&steps.controllers[i], name, NULL) == 0)
+			result = found(name, steps.controllers[i].uid, argument);
+	}
+	mal_steps_clear(&steps);
+	return result;
+}
+
+malleable_control *mal_control_of(const struct mal_controller_process *controller)
+{
+	malleable_control *control = calloc(1, sizeof(*control));
+
+	if (control) {
+		control->controller = *controller;
+		control->held = -1;
+	}
+	return control;
+}
+
+static int open_at(const struct mal_controller_process *controller, malleable_control **control)
+{
+	if (controller->uid != geteuid())
+		return fail(&without_handle, MALLEABLE_CONTROL_NOT_ALLOWED,
+			    "the step is another user's");
+	*control = mal_control_of(controller);
+	return *control ? 0 : fail(&without_handle, MALLEABLE_CONTROL_SYSTEM, "out of memory");
+}
+
+/* The step in which the caller runs. */
+static int open_own(malleable_control **control)
+{
+	struct mal_controller_process own = {.uid = 0};
+	const char *path = getenv(MAL_ENV_SOCKET);
+	struct stat status;
+
+	if (!path || strlen(path) >= sizeof(own.socket) || stat(path, &status) < 0)
+		return fail(&without_handle, MALLEABLE_CONTROL_NO_STEP,
+			    "this process is in no balanced step");
+	strcpy(own.socket, path);
+	own.uid = status.st_uid;
+	own.gid = status.st_gid;
+	return open_at(&own, control);
+}
+
+static int open_named(const struct mal_steps *steps, const char *name, malleable_control **control)
+{
+	struct mal_target *targets = calloc(steps->count + 1, sizeof(*targets));
+	size_t count = targets ? mal_targets_find(steps, name, targets, NULL) : 0;
+	int result;
+
+	if (!targets) {
+		result = fail(&without_handle, MALLEABLE_CONTROL_SYSTEM, "out of memory");
+	} else if (!count) {
+		mal_target_missing(steps, name, &without_handle);
+		result = steps->others ? MALLEABLE_CONTROL_NOT_ALLOWED : MALLEABLE_CONTROL_NO_STEP;
+	} else if (*targets->rank) {
+		result = fail(&without_handle, MALLEABLE_CONTROL_INVALID,
+			      "name the step without a rank");
+	} else if (mal_targets_are_one(targets, count, name, &without_handle) < 0) {
+		result = MALLEABLE_CONTROL_INVALID;
+	} else {
+		result = open_at(targets->controller, control);
+	}
+	free(targets);
+	return result;
+}
+
+int malleable_control_open(const char *name, malleable_control **control)
+{
+	struct mal_steps steps;
+	int result;
+
+	*control = NULL;
+	without_handle.text[0] = '\0';
+	if (!name)
+		return open_own(control);
+	if (mal_steps_find(&steps, &without_handle) < 0)
+		return MALLEABLE_CONTROL_SYSTEM;
+	result = open_named(&steps, name, control);
+	mal_steps_clear(&steps);
+	return result;
+}
+
+void malleable_control_close(malleable_control *control)
+{
+	if (control && control->held >= 0)
+		close(control->held);
+	free(control);
+}
+
+/* The step's status, to be released; NULL with what is returned in RESULT. */
+static json_t *ask_status(malleable_control *control, int *result)
+{
+	json_t *status;
+
+	control->err.text[0] = '\0';
+	status = mal_step_status(&control->controller, &control->err);
+	*result = status ? 0 : mal_step_no_answer(&control->controller);
+	return status;
+}
+
+int malleable_control_status(malleable_control *control, char **json)
+{
+	int result;
+	json_t *status = ask_status(control, &result);
+
+	*json = status ? json_dumps(status,
+				    JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6))
+		       : NULL;
+	json_decref(status);
+	if (status && !*json)
+		return fail(&control->err, MALLEABLE_CONTROL_SYSTEM, "out of memory");
+	return result;
+}
+
+int malleable_control_cpus(malleable_control *control, int rank, char *list, size_t size)
+{
+	int result;
+	json_t *status = ask_status(control, &result);
+	const json_t *found = NULL, *each;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "ranks"), i,
+			   each) if ((int)mal_step_number(each, "rank") == rank) found = each;
+	if (found) {
+		result = (int)mal_step_number(found, "count");
+		snprintf(list, size, "%s", mal_step_text(found, "cpus"));
+	} else if (status) {
+		result = fail(&control->err, MALLEABLE_CONTROL_INVALID, "there is no such rank");
+	}
+	json_decref(status);
+	return result;
+}
+
+/* Send a request behind those on the connection that is held, which is answered there. */
+static int request_held(malleable_control *control, const char *request)
+{
+	long deadline = mal_now_ms() + mal_patience_ms(TIMEOUT_MS);
+	char answer[sizeof(control->err.text)];
+
+	if (mal_channel_ask_on(control->held, request, answer, sizeof(answer), deadline) < 0)
+		return fail(&control->err, mal_step_no_answer(&control->controller),
+			    "the controller does not answer");
+	return mal_step_read_answer(answer, &control->err);
+}
+
+int mal_control_order(malleable_control *control, const char *words)
+{
+	char request[MAL_CHANNEL_REQUEST];
+
+	control->err.text[0] = '\0';
+	if (snprintf(request, sizeof(request), "set %s", words) >= (int)sizeof(request))
+		return fail(&control->err, MALLEABLE_CONTROL_INVALID, "the orders are too long");
+	return control->held < 0 ? mal_step_request(&control->controller, request, &control->err)
+				 : request_held(control, request);
+}
+
+/* Send an order for RANK: WORD, and TEXT behind it, which the controller must not split. */
+static int order(malleable_control *control, int rank, const char *word, const char *text)
+{
+	char words[MAL_CHANNEL_REQUEST - 64];
+	int used = rank < 0 ? 0 : snprintf(words, sizeof(words), "rank=%d ", rank);
+
+	for (const char *letter = text; *letter; letter++)
+		if (*letter <= ' ' || *letter > '~')
+			return fail(&control->err, MALLEABLE_CONTROL_INVALID,
+				    "spaces are not allowed");
+	snprintf(words + used, sizeof(words) - (size_t)used, "%s%s", word, text);
+	return mal_control_order(control, words);
+}
+
+int malleable_control_set_cpus(malleable_control *control, int rank, const char *list)
+{
+	return order(control, rank, "cpus=", list);
+}
+
+int malleable_control_set_count(malleable_control *control, int rank, int min, int max)
+{
+	char words[64], *end = words;
+
+	if (rank >= 0)
+		end += sprintf(end, "rank=%d", rank);
+	if (min)
+		end += sprintf(end, " min=%d", min);
+	if (max)
+		sprintf(end, " max=%d", max);
+	return mal_control_order(control, words + (*words == ' '));
+}
+
+int malleable_control_free_orders(malleable_control *control, int rank)
+{
+	return order(control, rank, "free", "");
+}
+
+int malleable_control_set_policy(malleable_control *control, const char *text)
+{
+	return order(control, MALLEABLE_CONTROL_ALL_RANKS, "policy=", text);
+}
+
+int malleable_control_set_many(malleable_control *control, const char *text)
+{
+	char words[MAL_CHANNEL_REQUEST - 64];
+
+	if (mal_orders_read(text, words, sizeof(words), &control->err) < 0)
+		return MALLEABLE_CONTROL_INVALID;
+	return mal_control_order(control, words);
+}
+
+int mal_control_coming(malleable_control *control)
+{
+	int result;
+	json_t *status = ask_status(control, &result);
+	const json_t *rank;
+	double sum = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "ranks"), i, rank) sum +=
+		mal_step_number(rank, "coming");
+	json_decref(status);
+	return result < 0 ? result : sum < 1e6 ? (int)sum : 1000000;
+}
+
+/* Wait for an event, and forget it. Returns 1, 0 after DEADLINE, or an error. */
+static int await_event(malleable_control *control, int events, long deadline)
+{
+	char text[4096];
+
+	if (!mal_descriptor_wait(events, POLLIN, deadline))
+		return 0;
+	if (read(events, text, sizeof(text)) > 0)
+		return 1;
+	return fail(&control->err, MALLEABLE_CONTROL_GONE, "the step has ended");
+}
+
+int malleable_control_await(malleable_control *control, int timeout_ms)
+{
+	long deadline = timeout_ms < 0 ? LONG_MAX / 2 : mal_now_ms() + timeout_ms;
+	/* Before the first look: what comes after it is told. */
+	int events = malleable_control_events(control), result = events;
+
+	while (result >= 0) {
+		result = mal_control_coming(control);
+		if (result == 0)
+			result = 1;
+		else if (result > 0 && (result = await_event(control, events, deadline)) > 0)
+			continue;
+		break;
+	}
+	if (events >= 0)
+		close(events);
+	return result;
+}
+
+/* A connection that stays open after REQUEST, or an error. */
+static int connect_for(malleable_control *control, const char *request)
+{
+	long deadline = mal_now_ms() + mal_patience_ms(TIMEOUT_MS);
+	char answer[sizeof(control->err.text)];
+	int result, fd;
+
+	control->err.text[0] = '\0';
+	fd = mal_channel_open(control->controller.socket, deadline, &control->err);
+	if (fd < 0)
+		return mal_step_no_answer(&control->controller);
+	if (mal_channel_ask_on(fd, request, answer, sizeof(answer), deadline) < 0)
+		result = fail(&control->err, mal_step_no_answer(&control->controller),
+			      "the controller does not answer");
+	else
+		result = mal_step_read_answer(answer, &control->err);
+	if (result < 0)
+		close(fd);
+	return result < 0 ? result : fd;
+}
+
+int malleable_control_events(malleable_control *control)
+{
+	int fd = connect_for(control, "events");
+
+	/* For stdio as well: who polls may set O_NONBLOCK again. */
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
+int malleable_control_hold(malleable_control *control)
+{
+	int fd = control->held < 0 ? connect_for(control, "hold") : control->held;
+
+	control->held = fd < 0 ? control->held : fd;
+	return fd < 0 ? fd : 0;
+}

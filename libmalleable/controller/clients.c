@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* clients.c: who has connected to the controller. */
+#include "libmalleable/controller/clients.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "libmalleable/base/channel.h"
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/patience.h"
+#include "libmalleable/controller/state/watch.h"
+
+#define CLIENTS 64
+_Static_assert(CLIENTS > 2 * MAL_CLIENTS_STAY, "there is always a place for who asks");
+/* How long a client may take to send its request. */
+#define CLIENT_MS 100
+
+struct mal_clients {
+	unsigned int next; /* to be looked at */
+	struct mal_client list[CLIENTS];
+};
+
+void mal_client_close(struct mal_client *client)
+{
+	close(client->fd);
+	*client = (struct mal_client){.kind = MAL_CLIENT_NONE};
+}
+
+void mal_client_answer(struct mal_client *client, const char *text, size_t length)
+{
+	if (client->kind == MAL_CLIENT_ASKS) {
+		mal_channel_answer(client->fd, text, length);
+		client->kind = MAL_CLIENT_NONE;
+	} else {
+		mal_channel_reply(client->fd, text, length);
+	}
+}
+
+void mal_client_send_fd(struct mal_client *client, int fd)
+{
+	mal_channel_answer_fd(client->fd, fd);
+	client->kind = MAL_CLIENT_NONE;
+}
+
+/* A free place, or that of the client that has sent nothing for longest: not all can stay. */
+static struct mal_client *find_place(struct mal_clients *clients)
+{
+	struct mal_client *oldest = NULL;
+
+	for (unsigned int i = 0; i < CLIENTS; i++) {
+		struct mal_client *client = &clients->list[i];
+
+		if (client->kind == MAL_CLIENT_NONE)
+			return client;
+		if (client->kind == MAL_CLIENT_ASKS &&
+		    (!oldest || client->since_ms < oldest->since_ms))
+			oldest = client;
+	}
+	if (oldest)
+		mal_client_close(oldest);
+	return oldest;
+}
+
+/* Whether CLIENT has sent a request, or held orders and has gone. Others that went are closed. */
+static bool look_at(struct mal_client *client, char *text, size_t size)
+{
+	int taken = mal_channel_take(client->fd, text, size);
+	bool reads = client->kind == MAL_CLIENT_READS;
+
+	if (taken > 0 && !reads)
+		return true;
+	if (taken < 0 && client->kind == MAL_CLIENT_HOLDS) {
+		*text = '\0';
+		return true;
+	}
+	/* Whom nothing more is to come from. */
+	if (taken || (client->kind == MAL_CLIENT_ASKS &&
+		      mal_now_ms() - client->since_ms > mal_patience_ms(CLIENT_MS)))
+		mal_client_close(client);
+	return false;
+}
+
+/* Take in CLIENT, which has FD, and look at it. Returns whether it has sent a request. */
+static bool take_in(struct mal_client *client, int fd, char *text, size_t size)
+{
+	*client = (struct mal_client){.kind = MAL_CLIENT_ASKS, .fd = fd, .since_ms = mal_now_ms()};
+	if (look_at(client, text, size))
+		return true;
+	if (client->kind == MAL_CLIENT_ASKS)
+		mal_watch_channel(fd);
+	/* What came before it was watched. */
+	return client->kind == MAL_CLIENT_ASKS && look_at(client, text, size);
+}
+
+bool mal_clients_look(struct mal_controller *controller, bool first, struct mal_client **asks,
+		      char *text, size_t size)
+{
+	struct mal_clients *clients = controller->clients;
+	int fd;
+
+	*asks = NULL;
+	if (!clients)
+		clients = controller->clients = calloc(1, sizeof(*clients));
+	if (!clients)
+		return false;
+	if (first)
+		clients->next = 0;
+	while (clients->next < CLIENTS) {
+		struct mal_client *client = &clients->list[clients->next++];
+
+		if (client->kind != MAL_CLIENT_NONE && look_at(client, text, size)) {
+			*asks = client;
+			return true;
+		}
+	}
+	fd = mal_channel_accept(controller->step->arguments.listen_fd);
+	if (fd >= 0) {
+		struct mal_client *client = find_place(clients);
+
+		if (take_in(client, fd, text, size))
+			*asks = client;
+	}
+	return fd >= 0;
+}
+
+int mal_client_stay(struct mal_controller *controller, struct mal_client *client,
+		    enum mal_client_kind kind, struct mal_error *err)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		count += controller->clients->list[i].kind == kind;
+	if (count >= MAL_CLIENTS_STAY)
+		return mal_fail(err, "%u others do that already", count);
+	client->kind = kind;
+	mal_watch_channel(client->fd);
+	return 0;
+}
+
+void mal_clients_hold(struct mal_controller *controller, const struct mal_client *client,
+		      unsigned int rank)
+{
+	for (unsigned int i = 0; i < CLIENTS; i++) {
+		struct mal_client *each = &controller->clients->list[i];
+
+		each->holds[rank] = each == client && each->kind == MAL_CLIENT_HOLDS;
+	}
+}
+
+bool mal_clients_read(const struct mal_controller *controller)
+{
+	for (unsigned int i = 0; controller->clients && i < CLIENTS; i++)
+		if (controller->clients->list[i].kind == MAL_CLIENT_READS)
+			return true;
+	return false;
+}
+
+/* Send LINE, and before it how many did not reach CLIENT. */
+static void send_line(struct mal_client *client, const char *line, size_t length)
+{
+	char lost[64];
+	int used =
+		snprintf(lost, sizeof(lost), "{\"event\":\"lost\",\"count\":%lu}\n", client->lost);
+
+	if (client->lost && !mal_channel_send(client->fd, lost, (size_t)used)) {
+		client->lost++;
+		return;
+	}
+	client->lost = !mal_channel_send(client->fd, line, length);
+}
+
+void mal_clients_tell(struct mal_controller *controller, const char *line, size_t length)
+{
+	for (unsigned int i = 0; i < CLIENTS; i++)
+		if (controller->clients->list[i].kind == MAL_CLIENT_READS)
+			send_line(&controller->clients->list[i], line, length);
+}
+
+void mal_clients_close(struct mal_controller *controller)
+{
+	for (unsigned int i = 0; controller->clients && i < CLIENTS; i++)
+		if (controller->clients->list[i].kind != MAL_CLIENT_NONE)
+			close(controller->clients->list[i].fd);
+	free(controller->clients);
+	controller->clients = NULL;
+}
