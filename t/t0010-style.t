@@ -18,7 +18,7 @@ quiet() {
 	[ -z "$found" ] || { echo "$found"; false; }
 }
 
-shell=(t/lib.sh t/faults.sh contrib/completion/malleable)
+shell=(t/lib.sh t/faults.sh t/unit.sh contrib/completion/malleable)
 mapfile -t -O 3 shell < <(scripts_of '(ba|busybox )?sh')
 tool "shellcheck has nothing to say" shellcheck quiet shellcheck -x -P SCRIPTDIR "${shell[@]}"
 ok "all scripts are among what it reads" all_of "[ ${#shell[@]} -gt 60 ]" \

@@ -4,7 +4,7 @@
 # they ask is answered as by libgomp.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 23
+plan 24
 start_cluster
 
 ${CC:-gcc} -O1 -fopenmp -w -DDOACROSS -o "$work/doacross" "$srcdir/t/programs/gomp.c" || exit 1
@@ -14,6 +14,14 @@ ok "a doacross loop in a team of one thread" all_of "exits 0" \
 run srun -n2 -c1 --balance --balance-report=off "$programs/gomp"
 ok "omp_set_nested() prints nothing" all_of "exits 0" "[ \$(grep -c '^cells 91' $work/out) = 2 ]" \
 	"! grep -q OMP: $work/err"
+"$clang" -O1 -fopenmp -w -o "$work/warned" "$srcdir/t/programs/gomp.c" || exit 1
+warned() {
+	run srun -n1 -c1 "$work/warned"
+	grep '^OMP:' "$work/err" >"$work/plain" || return
+	run srun -n1 -c1 --balance --balance-report=off "$work/warned"
+	exits 0 && grep '^OMP:' "$work/err" | diff "$work/plain" -
+}
+ok "but what libomp tells programs of its own is printed" warned
 # As libgomp has it, and children see what the user set.
 ${CC:-gcc} -O1 -fopenmp -w -DSCHEDULE -o "$work/scheduled" "$srcdir/t/programs/gomp.c" || exit 1
 same_schedule() {
