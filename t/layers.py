@@ -92,13 +92,12 @@ ELSEWHERE = {"libmalleable/malleable.h", "libmalleable/malleable_control.h",
              "libmalleable/prover/prove.h",
              "policies/interface/builtin.h"}
 # What one module alone writes: the ranks' requests and the hints in the segment's header; in the
-# controller the CPUs' words, and parts of its struct. Some of these it alone reads too.
+# controller the CPUs' words, and those parts of its struct whose type all know.
 REQUEST = (r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)(?:requests|borrowers|free_cpus)\b|"
            r"(?<!prepared)(?:->|\.)(?:requests\[\w+\]\.\w+|borrowers|free_cpus) [-+|&]?=(?!=)")
 CONTROLLER = "libmalleable/controller/"
 PART = (r"(?:\+\+|--)controller(?:->|\.)%s\b|"
         r"\bcontroller(?:->|\.)%s\b[^;,(){}=<>!]*(?:[-+|&]?=(?!=)|\+\+|--)")
-OWN = r"\bcontroller(?:->|\.)%s\b"
 WRITERS = {
     "cpus/allocation": re.compile(PART.replace("%s", "allocation")),
     "cpus/evict": re.compile(PART.replace("%s", "settling")),
@@ -106,17 +105,10 @@ WRITERS = {
     "cpus/owners": re.compile(r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
                               r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
     "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
-    "clients": re.compile(OWN.replace("%s", "clients")),
-    "event_lines": re.compile(OWN.replace("%s", "events")),
     "planning": re.compile(PART.replace("%s", "deciding")),
     "admin_switch": re.compile(PART.replace("%s", "off_switch")),
-    "load/alternatives": re.compile(OWN.replace("%s", "alternatives")),
-    "load/history": re.compile(OWN.replace("%s", "history")),
     "load/plausibility": re.compile(PART.replace("%s", "plausibility")),
-    "load/recording": re.compile(OWN.replace("%s", "recording")),
-    "load/sampling": re.compile(OWN.replace("%s", "sampling")),
     "load/totals": re.compile(PART.replace("%s", "(?:last_window|totals|rank_totals)")),
-    "overdue": re.compile(OWN.replace("%s", "overdue")),
 }
 WRITERS = {CONTROLLER + module: writes for module, writes in WRITERS.items()}
 WRITERS["libmalleable/core/request"] = re.compile(REQUEST)

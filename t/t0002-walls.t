@@ -81,7 +81,6 @@ cpus/owners alone|libmalleable/controller/main.c|int f(struct x *x) { atomic_sto
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.binds = true; }
 planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.plans++; }
 load/totals alone|libmalleable/controller/main.c|void f(void) { controller->last_window = x; }
-overdue alone|libmalleable/controller/main.c|int f(void) { return controller->overdue.plan; }
 core/request alone|libmalleable/rank/lend.c|void f(void) { atomic_store(&s->requests[1].word, 1); }
 core/request alone|libmalleable/rank/region.c|void f(void) { s->requests[1].since = 1; }
 core/request alone|libmalleable/controller/ranks.c|void f(struct x *x) { x->borrowers |= 1; }

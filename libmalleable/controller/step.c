@@ -89,11 +89,12 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 {
 	controller->step = step;
 	mal_allocation_open(controller, idle);
-	mal_sampling_open(controller);
 	mal_plausibility_open(controller);
 	mal_plan_open(controller);
-	if (step->arguments.nodes > 1 &&
-	    !(controller->summaries = mal_summaries_create(step->arguments.nodes)))
+	if (mal_sampling_open(controller) < 0 || mal_recording_open(controller) < 0 ||
+	    mal_overdue_open(controller) < 0 ||
+	    (step->arguments.nodes > 1 &&
+	     !(controller->summaries = mal_summaries_create(step->arguments.nodes))))
 		return mal_fail(err, "out of memory");
 	return mal_plan_set_policy(controller, step->choice.policy, step->choice.values, err);
 }
@@ -181,8 +182,11 @@ void mal_controller_close(struct mal_controller *controller)
 {
 	mal_alternatives_close(controller);
 	mal_plan_close(controller);
-	mal_history_close(controller);
 	mal_plausibility_close(controller);
+	free(controller->history);
+	free(controller->sampling);
+	free(controller->recording);
+	free(controller->overdue);
 	free(controller->summaries);
 	free(controller->pool);
 }

@@ -2,6 +2,8 @@
 /* alternatives.c: what the policies would have made of a step that is only observed. */
 #include "libmalleable/controller/load/alternatives.h"
 
+#include <stdlib.h>
+
 #include "libmalleable/controller/cpus/allocation.h"
 #include "policies/decide/simulation.h"
 #include "policies/interface/choice.h"
@@ -9,6 +11,13 @@
 
 /* A window of so many takes 7 ms of simulation, and their number counts twice. */
 #define MAX_RANKS 256
+
+static const char *const names[] = {"auto", "sabo", "lewi"};
+enum { COUNT = sizeof(names) / sizeof(names[0]) };
+
+struct mal_alternatives {
+	struct mal_simulation *list[COUNT]; /* of each of these policies */
+};
 
 static struct mal_simulation *begin(const struct mal_controller *controller, const char *name,
 				    const struct mal_window *window)
@@ -24,13 +33,13 @@ static struct mal_simulation *begin(const struct mal_controller *controller, con
 
 void mal_alternatives_window(struct mal_controller *controller, const struct mal_window *window)
 {
-	static const char *const names[MAL_ALTERNATIVES] = {"auto", "sabo", "lewi"};
-
 	if (mal_policy_acts(controller->step->choice.policy) ||
 	    controller->step->segment.rank_count > MAX_RANKS)
 		return;
-	for (size_t i = 0; i < MAL_ALTERNATIVES; i++) {
-		struct mal_simulation **simulation = &controller->alternatives[i];
+	if (!controller->alternatives)
+		controller->alternatives = calloc(1, sizeof(*controller->alternatives));
+	for (size_t i = 0; controller->alternatives && i < COUNT; i++) {
+		struct mal_simulation **simulation = &controller->alternatives->list[i];
 
 		if (!*simulation)
 			*simulation = begin(controller, names[i], window);
@@ -41,13 +50,15 @@ void mal_alternatives_window(struct mal_controller *controller, const struct mal
 
 const struct mal_outcome *mal_alternatives_at(const struct mal_controller *controller, size_t index)
 {
-	return index < MAL_ALTERNATIVES && controller->alternatives[index]
-		       ? mal_simulation_outcome(controller->alternatives[index])
-		       : NULL;
+	const struct mal_alternatives *all = controller->alternatives;
+
+	return all && index < COUNT && all->list[index] ? mal_simulation_outcome(all->list[index])
+							: NULL;
 }
 
 void mal_alternatives_close(struct mal_controller *controller)
 {
-	for (size_t i = 0; i < MAL_ALTERNATIVES; i++)
-		mal_simulation_destroy(controller->alternatives[i]);
+	for (size_t i = 0; controller->alternatives && i < COUNT; i++)
+		mal_simulation_destroy(controller->alternatives->list[i]);
+	free(controller->alternatives);
 }

@@ -10,6 +10,8 @@
 
 #include "libmalleable/controller/state/controller.h"
 
+#define MAL_HISTORY_MAX 2000
+
 /*
  * Notes the present numbers if they differ from the last ones; after MAL_HISTORY_MAX changes no
  * more are noted.
@@ -21,6 +23,3 @@ void mal_history_note(struct mal_controller *controller, const struct mal_window
  * reference.
  */
 json_t *mal_history_json(const struct mal_controller *controller);
-
-/* Free all of it. */
-void mal_history_close(struct mal_controller *controller);

@@ -9,6 +9,9 @@
 
 #include "libmalleable/controller/state/controller.h"
 
+/* Before the first window. -1 without memory. */
+int mal_recording_open(struct mal_controller *controller);
+
 /* A window, before the policy is asked; the file is created with the first one. */
 void mal_recording_window(struct mal_controller *controller, const struct mal_window *window);
 

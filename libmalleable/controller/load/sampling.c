@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
@@ -24,36 +25,58 @@
 #define LONG_S 0.5
 #define PHASES_MANY 8
 
-void mal_sampling_open(struct mal_controller *controller)
+struct mal_sampling {
+	struct mal_windows windows;
+	enum mal_boundary_kind kind; /* that ends a phase */
+	/* Ticks: a rank came, or they meet no more; and until a kind has ceased. */
+	uint64_t since, patience;
+	/* As the present round began: the furthest boundary, and the tick. */
+	uint64_t began_at, began;
+	enum mal_boundary_kind was; /* as the next window started */
+	struct mal_previous {
+		bool valid;
+		struct mal_snapshot snapshot;
+		/* By kind: the count when one was last seen to come, and that tick. */
+		struct mal_passed {
+			uint64_t count, tick;
+		} passed[MAL_BOUNDARY_KINDS];
+	} last[MAL_MAX_RANKS]; /* where their next window starts */
+};
+
+int mal_sampling_open(struct mal_controller *controller)
 {
-	controller->sampling.windows = mal_windows_first();
-	controller->sampling.kind = MAL_BOUNDARY_PERIOD;
-	controller->sampling.patience = mal_s_to_ticks(WEAKER_KIND_AFTER_S);
+	controller->sampling = calloc(1, sizeof(*controller->sampling));
+	if (!controller->sampling)
+		return -1;
+	controller->sampling->windows = mal_windows_first();
+	controller->sampling->kind = MAL_BOUNDARY_PERIOD;
+	controller->sampling->patience = mal_s_to_ticks(WEAKER_KIND_AFTER_S);
+	return 0;
 }
 
 void mal_sampling_use_short_windows(struct mal_controller *controller, bool short_ones)
 {
-	controller->sampling.windows.brief = short_ones;
+	controller->sampling->windows.brief = short_ones;
 }
 
 bool mal_sampling_is_steady(const struct mal_controller *controller)
 {
-	return mal_windows_are_steady(&controller->sampling.windows);
+	return mal_windows_are_steady(&controller->sampling->windows);
 }
 
 void mal_sampling_adapt(struct mal_controller *controller, bool moved)
 {
-	mal_windows_adapt(&controller->sampling.windows, moved);
+	mal_windows_adapt(&controller->sampling->windows, moved);
 }
 
 void mal_sampling_rank_came(struct mal_controller *controller)
 {
-	controller->sampling.since = mal_ticks();
+	controller->sampling->since = mal_ticks();
 }
 
 void mal_sampling_rank_left(struct mal_controller *controller, unsigned int rank)
 {
-	controller->sampling.last[rank].valid = false;
+	controller->sampling->last[rank].valid = false;
 }
 
 static unsigned int running_ranks(const struct mal_controller *controller)
@@ -71,7 +94,7 @@ static unsigned int running_ranks(const struct mal_controller *controller)
 static unsigned int kinds_of(struct mal_controller *controller, unsigned int rank, uint64_t now)
 {
 	const struct mal_counters *counters = &controller->step->segment.ranks[rank].count;
-	struct mal_sampling *sampling = &controller->sampling;
+	struct mal_sampling *sampling = controller->sampling;
 	unsigned int bits = 0;
 
 	for (unsigned int kind = MAL_BOUNDARY_CALL; kind < MAL_BOUNDARY_KINDS; kind++) {
@@ -95,7 +118,7 @@ static unsigned int kinds_of(struct mal_controller *controller, unsigned int ran
  */
 static enum mal_boundary_kind best_kind(struct mal_controller *controller)
 {
-	struct mal_sampling *sampling = &controller->sampling;
+	struct mal_sampling *sampling = controller->sampling;
 	unsigned int of_all = UINT_MAX;
 	uint64_t now = mal_ticks();
 	bool calls = false;
@@ -124,18 +147,18 @@ static enum mal_boundary_kind best_kind(struct mal_controller *controller)
 /* Returns whether another kind than before ends a phase. */
 static bool choose_kind(struct mal_controller *controller)
 {
-	enum mal_boundary_kind before = controller->sampling.kind;
+	enum mal_boundary_kind before = controller->sampling->kind;
 
-	controller->sampling.kind = best_kind(controller);
-	if (controller->sampling.kind == before)
+	controller->sampling->kind = best_kind(controller);
+	if (controller->sampling->kind == before)
 		return false;
-	mal_windows_count_anew(&controller->sampling.windows);
+	mal_windows_count_anew(&controller->sampling->windows);
 	return true;
 }
 
 uint64_t mal_sampling_boundaries(const struct mal_controller *controller, unsigned int rank)
 {
-	enum mal_boundary_kind chosen = controller->sampling.kind;
+	enum mal_boundary_kind chosen = controller->sampling->kind;
 	uint64_t sum = 0;
 
 	for (unsigned int kind = chosen; kind < MAL_BOUNDARY_KINDS; kind++)
@@ -160,7 +183,7 @@ static uint64_t furthest_boundary(const struct mal_controller *controller)
 void mal_round_begin(struct mal_controller *controller)
 {
 	struct mal_header *header = controller->step->segment.header;
-	struct mal_sampling *sampling = &controller->sampling;
+	struct mal_sampling *sampling = controller->sampling;
 	struct mal_windows *windows = &sampling->windows;
 
 	choose_kind(controller);
@@ -182,7 +205,7 @@ void mal_round_begin(struct mal_controller *controller)
 void mal_round_look(struct mal_controller *controller)
 {
 	struct mal_header *header = controller->step->segment.header;
-	struct mal_sampling *sampling = &controller->sampling;
+	struct mal_sampling *sampling = controller->sampling;
 	uint64_t reached;
 
 	if (choose_kind(controller))
@@ -230,9 +253,9 @@ static void make_sample(struct mal_controller *controller, unsigned int rank,
 			const struct mal_snapshot *now, unsigned int cpus,
 			struct mal_sample *sample)
 {
-	const struct mal_snapshot *before = &controller->sampling.last[rank].snapshot;
+	const struct mal_snapshot *before = &controller->sampling->last[rank].snapshot;
 	uint64_t regions = now->regions - before->regions;
-	enum mal_boundary_kind kind = controller->sampling.kind;
+	enum mal_boundary_kind kind = controller->sampling->kind;
 
 	memset(sample, 0, sizeof(*sample));
 	sample->running = true;
@@ -255,7 +278,7 @@ static void make_sample(struct mal_controller *controller, unsigned int rank,
 static struct mal_cpu_time cpu_time(const struct mal_controller *controller, unsigned int rank,
 				    const struct mal_snapshot *now, double elapsed_s)
 {
-	const struct mal_snapshot *before = &controller->sampling.last[rank].snapshot;
+	const struct mal_snapshot *before = &controller->sampling->last[rank].snapshot;
 	double max_s = elapsed_s * controller->step->cpu_count;
 
 	return (struct mal_cpu_time){
@@ -271,11 +294,11 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		if (!controller->ranks[rank].running)
 			continue;
-		controller->sampling.last[rank].snapshot = snapshots[rank];
-		controller->sampling.last[rank].valid =
-			snapshots[rank].round == controller->sampling.windows.round;
+		controller->sampling->last[rank].snapshot = snapshots[rank];
+		controller->sampling->last[rank].valid =
+			snapshots[rank].round == controller->sampling->windows.round;
 	}
-	controller->sampling.was = controller->sampling.kind;
+	controller->sampling->was = controller->sampling->kind;
 }
 
 /*
@@ -295,7 +318,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 {
 	struct mal_snapshot snapshots[MAL_MAX_RANKS];
 	struct mal_cpu_time times[MAL_MAX_RANKS];
-	struct mal_sampling *sampling = &controller->sampling;
+	struct mal_sampling *sampling = controller->sampling;
 	struct mal_sample *samples = round->samples;
 	bool window = true;
 	double phases = 0;

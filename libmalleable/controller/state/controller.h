@@ -156,31 +156,9 @@ struct mal_plausibility {
 	double waits_s[MAL_MAX_RANKS], elapsed_s[MAL_MAX_RANKS];
 };
 
-/* Rounds of samples. */
-struct mal_sampling {
-	struct mal_windows windows;
-	enum mal_boundary_kind kind; /* that ends a phase */
-	/* Ticks: a rank came, or they meet no more; and until a kind has ceased. */
-	uint64_t since, patience;
-	/* As the present round began: the furthest boundary, and the tick. */
-	uint64_t began_at, began;
-	enum mal_boundary_kind was; /* as the next window started */
-	struct mal_previous {
-		bool valid;
-		struct mal_snapshot snapshot;
-		/* By kind: the count when one was last seen to come, and that tick. */
-		struct mal_passed {
-			uint64_t count, tick;
-		} passed[MAL_BOUNDARY_KINDS];
-	} last[MAL_MAX_RANKS]; /* where their next window starts */
-};
-
-#define MAL_HISTORY_MAX 2000
-#define MAL_ALTERNATIVES 3
-
 /*
- * All 0 at first. Beside each part stands the module that alone writes it. All may read it, unless
- * that module alone does (t/layers.py checks both).
+ * All 0 at first. Beside each part stands the module that alone writes it: what only that module
+ * knows has its type there, all others may read the rest (t/layers.py checks that).
  */
 struct mal_controller {
 	const struct mal_step_facts *step;
@@ -219,31 +197,16 @@ struct mal_controller {
 	} settling;	       /* cpus/evict.h */
 	struct mal_pool *pool; /* cpus/pool.h; NULL without pool=job */
 	/* What the ranks do. */
-	struct mal_sampling sampling; /* load/sampling.h alone */
-	struct mal_totals totals;     /* load/totals.h */
+	struct mal_sampling *sampling; /* load/sampling.h */
+	struct mal_totals totals;      /* load/totals.h */
 	struct mal_rank_totals rank_totals[MAL_MAX_RANKS];
-	struct mal_plausibility plausibility; /* load/plausibility.h */
-	struct {
-		size_t count;
-		double times[MAL_HISTORY_MAX];
-		uint16_t *counts; /* by rank, for each time */
-	} history;		  /* load/history.h alone */
-	struct {
-		struct mal_trace_writer *writer;
-		bool tried;		    /* to open the file */
-		struct mal_error err, note; /* NOTE: it is in a file of its own */
-	} recording;			    /* load/recording.h alone */
-	struct mal_simulation *alternatives[MAL_ALTERNATIVES]; /* load/alternatives.h alone */
-	struct mal_clients *clients; /* clients.h alone; NULL: nobody has connected yet */
-	struct mal_events *events;   /* event_lines.h alone; NULL: nobody has read any yet */
+	struct mal_plausibility plausibility;  /* load/plausibility.h */
+	struct mal_history *history;	       /* load/history.h; NULL: nothing is noted yet */
+	struct mal_recording *recording;       /* load/recording.h; NULL: there is none */
+	struct mal_alternatives *alternatives; /* load/alternatives.h; NULL: none yet */
+	struct mal_clients *clients;	       /* clients.h; NULL: nobody has connected yet */
+	struct mal_events *events;	       /* event_lines.h; NULL: nobody has read any yet */
 	/* What goes to the report of a step over several nodes; NULL: this is the only one. */
 	struct mal_summaries *summaries; /* report/summaries.h */
-	struct {
-		uint64_t due;	     /* tick at which the move is taken back */
-		uint32_t plan;	     /* the one that moved CPUs as the window began; 0: none did */
-		uint32_t back;	     /* the one that took it back; 0: none did */
-		uint64_t taken_back; /* tick at which it did */
-		/* By CPU of the step: owners before the move, and when it was taken back. */
-		unsigned int before[MAL_MAX_CPUS], moved[MAL_MAX_CPUS];
-	} overdue; /* overdue.h alone */
+	struct mal_overdue *overdue;	 /* overdue.h */
 };
