@@ -58,6 +58,8 @@ static void lend(const char *file)
 	ended = malleable_waiting_end();
 	printf("offered %d, ended %d, has %d\n", offered, ended, malleable_cpus());
 	say(file, "back");
+	/* In MPI_Finalize() it lends again. */
+	await(file, "done");
 }
 
 static void hear(int cpus, void *last)
@@ -83,6 +85,7 @@ static void borrow(const char *file)
 	has = malleable_poll();
 	printf("has %d, may use %d, heard %d, ", has, may_use(), heard);
 	printf("returned %d\n", malleable_return(0));
+	say(file, "done");
 }
 
 int main(int argc, char **argv)

@@ -108,7 +108,10 @@ void mal_unmanaged_call_begin(const struct mal_rank *rank)
 /* Not inlined: calls that ask for nothing save no register. */
 __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool asks)
 {
-	if (!mal_rule(rank, MAL_RULE_GROW))
+	/* What the program declares is not for the policy to doubt. */
+	uint32_t rule = rank->work.wish > rank->cpus.owned_count ? MAL_RULE_LEND : MAL_RULE_GROW;
+
+	if (asks && !mal_rule(rank, rule))
 		return;
 	rank->work.asks = asks;
 	mal_borrower_set(&rank->segment, rank->me, asks);
