@@ -58,6 +58,43 @@ for how in plain mpi; do
 	ok "$how: and has its CPU back at the end" all_of "says '^offered 1, ended 0, has 1$'" \
 		"says '^heard 2, changed 1, has 1, may use 1, heard 1, returned 1$'"
 done
+cat >"$work/two.py" <<'END'
+"""Two ranks of one CPU: rank 0 waits for a file until rank 1 has its CPU too, and takes it back."""
+import os, sys, threading, time
+from malleable import control, runtime
+def await_file(name):
+    while not os.path.exists(sys.argv[1] + name):
+        time.sleep(0.001)
+def say(name):
+    open(sys.argv[1] + name, "w").close()
+if os.environ["OMPI_COMM_WORLD_RANK"] == "0":
+    with runtime.waiting() as offered:
+        await_file("borrowed")
+    print("offered", offered, "has", runtime.cpus(), flush=True)
+    say("back")
+    with control.Step() as step:
+        print("policy", step.status()["policy"], flush=True)
+else:
+    heard, both = [], threading.Barrier(2)
+    handle = runtime.on_change(heard.append)
+    with runtime.ThreadPool(2) as pool:
+        # Each waits for the other: one thread alone gets nowhere.
+        works = [pool.submit(both.wait, 60) for _ in range(2)]
+        for work in works:
+            work.result()
+        number = runtime.cpus()
+        say("borrowed")
+        await_file("back")
+    while runtime.poll() != 1:
+        time.sleep(0.001)
+    print("pool had", number, "has", runtime.cpus(), "of", runtime.cpus_owned(), heard[-1],
+          *sorted(runtime.state()), flush=True)
+END
+malleable --balance=lewi -- "${mpirun[@]}" -n 2 env PYTHONPATH="$srcdir/contrib/python" \
+	PYTHONDONTWRITEBYTECODE=1 PATH="$stage/bin:$PATH" python3 "$work/two.py" "$work/two"
+ok "ranks in Python wait, borrow and see their step" all_of "exits 0" \
+	"says '^offered 1 has 1$'" "says '^pool had 2 has 1 of 1 1 lends moves rank$'" \
+	"says '^policy lewi$'"
 malleable "$programs/omponly"
 ok "a program without launcher is a rank by itself" all_of "exits 0" "complains '1 rank,'"
 malleable --balance=foo -- echo started
