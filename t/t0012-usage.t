@@ -5,7 +5,7 @@
 
 malleable=$stage/bin/malleable
 lib=$stage/lib/malleable
-commands=(run status set admin replay inspect policies)
+commands=(run status top set admin replay inspect policies)
 programs=(malleabled malleable-join malleable-policy malleable-slurm malleable-store)
 
 # refused STATUS TEXT COMMAND...: one line, which has TEXT, and nothing on standard output.
@@ -60,7 +60,7 @@ ok "malleable -V tells the version" \
 ok "malleable help lists the commands" all_of "run $malleable help" "exits 0" "says ' status '"
 ok "malleable help of no command" refused 2 "malleable: unknown command 'x', see malleable --help" \
 	"$malleable" help x
-ok "malleable help of two" refused 2 "malleable help: give one command" "$malleable" help run set
+ok "malleable help of two" refused 2 "malleable help: give one command" "$malleable" help run top
 ok "an unknown command" refused 2 "malleable: unknown command 'x', see" "$malleable" x
 ok "an unknown option" refused 2 "malleable: unknown option '--x', see" "$malleable" --x
 ok "a factor for deadlines that is none" refused 2 \
@@ -69,7 +69,7 @@ ok "a factor for deadlines that is none" refused 2 \
 
 needs_value() {
 	local each
-	for each in "run --home" "set --cpus" "admin --file" "replay --cores" \
+	for each in "run --home" "top --interval" "set --cpus" "admin --file" "replay --cores" \
 		"policies --libdir"; do
 		usage "malleable ${each% *}" "option ${each#* } needs a value" \
 			"$malleable" "${each% *}" "${each#* }" || return
@@ -78,7 +78,7 @@ needs_value() {
 ok "an option without its value" needs_value
 many() {
 	local each
-	for each in "status a b" "set a b --free" "admin off on" "replay a b" \
+	for each in "status a b" "top a b" "set a b --free" "admin off on" "replay a b" \
 		"policies a"; do
 		# shellcheck disable=SC2086 # words are wanted
 		usage "malleable ${each%% *}" "" "$malleable" $each || return
@@ -96,7 +96,7 @@ ok "an argument too few" few
 ok_with prover "inspect: no file" usage "malleable inspect" "" "$malleable" inspect
 no_number() {
 	local each
-	for each in "replay --cores=x f" "replay --cores=0 f" \
+	for each in "top --interval=x" "replay --cores=x f" "replay --cores=0 f" \
 		"replay --cores=1x f" "status --watch=0" "run --balance=auto,max_threads=x true"; do
 		# shellcheck disable=SC2086 # words are wanted
 		usage "malleable ${each%% *}" "" "$malleable" $each || return

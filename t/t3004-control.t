@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# malleable status and set: a running step is seen and changed. Eight CPUs are made up; real
+# malleable status, set and top: a running step is seen and changed. Eight CPUs are made up; real
 # masks: t/vm/t5004-set.t.
 . "$(dirname "$0")/lib.sh"
 need_cluster
@@ -237,6 +237,31 @@ PYTHON
 ok "clients that are silent keep nobody from an answer" silent
 windows=$(status_of '.[0].windows')
 ok "and the step goes on" soon_has ".[0].windows > $windows"
+if command -v tmux >/dev/null; then
+	tmux -S "$work/tmux" new-session -d -x 80 -y 24 \
+		"$malleable top --interval=0.2; echo status \$?; sleep 1000"
+	screen() { tmux -S "$work/tmux" capture-pane -p | tee "$work/out" | grep -Eq "$1"; }
+	ok "top draws a bar for each rank in 80 columns" \
+		all_of "wait_until screen '^ *0 +4 .* [#.]{4} .*%'" \
+		"says '^mpirun\.[0-9]+  lewi  2 ranks'"
+	tmux -S "$work/tmux" resize-window -x 60 -y 10
+	tmux -S "$work/tmux" send-keys q
+	ok "and leaves with q, also after a change of size" wait_until screen '^status 0'
+	tmux -S "$work/tmux" kill-server
+else
+	skip "top" "no tmux"
+	skip "top's end" "no tmux"
+fi
+# A home that root has kept from a user's shell: what is there steers no terminal of root's.
+mkdir -p "$work/home/.terminfo" && infocmp -1 xterm |
+	sed '2s/^xterm.*/odd|one of a user,/; s/clear=/clear=STEERED/' >"$work/odd" &&
+	tic -o "$work/home/.terminfo" "$work/odd"
+run sh -c "echo q | HOME='$work/home' TERM=odd script -qec '$malleable top' /dev/null"
+ok "top as root knows no terminal of a user's home" all_of fails "says 'terminal: odd'" \
+	"silent_about STEERED"
+run "$malleable" top
+ok "top without a terminal says what to do" all_of "exits 2" \
+	"complains 'malleable status prints once'"
 ended
 ok "the step ends well" exits 0
 ok "nothing is left" nothing_left

@@ -20,6 +20,9 @@ int mal_cmd_events(int argc, char **argv);
 /* malleable admin off|on|status: the off switch of this node. */
 int mal_cmd_admin(int argc, char **argv);
 
+/* malleable top [OPTIONS] [JOB.STEP]: show balanced steps live. */
+int mal_cmd_top(int argc, char **argv);
+
 /* malleable policies: list the policies with their parameters. */
 int mal_cmd_policies(int argc, char **argv);
 

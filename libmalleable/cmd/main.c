@@ -88,6 +88,7 @@ static const struct {
 } commands[] = {
 	{"run", mal_cmd_run, "run a command balanced on this node, without Slurm"},
 	{"status", mal_cmd_status, "balanced steps on this node, or of a job"},
+	{"top", mal_cmd_top, "balanced steps on this node, live"},
 	{"set", mal_cmd_set, "change a running step's CPUs, bounds or policy"},
 	{"events", mal_cmd_events, "what happens in a running step"},
 	{"admin", mal_cmd_admin, "switch balancing off and on (root); check plugstack.conf"},
@@ -119,10 +120,11 @@ static void usage(FILE *out)
 	      out);
 }
 
-/* Root may have them from a user's shell (su): they name code to load. */
+/* Root may have them from a user's shell (su): they name code to load, or steer a terminal. */
 static void forget_variables(void)
 {
-	static const char *const names[] = {"HWLOC_PLUGINS_PATH", "HWLOC_COMPONENTS"};
+	static const char *const names[] = {"HWLOC_PLUGINS_PATH", "HWLOC_COMPONENTS", "TERMINFO",
+					    "TERMINFO_DIRS",	  "TERMCAP",	      "TERMPATH"};
 
 	for (size_t i = 0; geteuid() == 0 && i < sizeof(names) / sizeof(names[0]); i++)
 		unsetenv(names[i]);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * answers.c: what a controller, or a fake one, answers the malleable command: status and
+ * answers.c: what a controller, or a fake one, answers the malleable command: status, top and
  * requests.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/base/channel.h"
-#include "libmalleable/cmd/status.c"
 #include "t/fuzz/fuzz.h"
+#include "t/unit/commands.h"
 
 char *mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
 		      struct mal_error *err)
@@ -61,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	out = fmemopen(printed, sizeof(printed), "w");
 	mal_step_matches(mal_step_text(status, "step"), "1.0");
 	print_step(out, status, true);
+	top_print_step(out, status, 80);
 	fflush(out);
 	look_at(printed, (size_t)ftell(out));
 	fclose(out);

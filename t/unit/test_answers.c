@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "libmalleable/base/channel.h"
-#include "libmalleable/cmd/status.c"
+#include "t/unit/commands.h"
 #include "t/unit/unit.h"
 
 static const char *answer;
@@ -25,7 +25,7 @@ char *__wrap_mal_channel_ask(const char *path, const char *request, int timeout_
 	return strdup(answer);
 }
 
-/* Run the command on an answer. */
+/* Run both commands on the same answer. */
 static void print(const char *text)
 {
 	const struct mal_controller_process controller = {.socket = "/x", .uid = 2, .gid = 3};
@@ -40,6 +40,7 @@ static void print(const char *text)
 	free(printed);
 	out = open_memstream(&printed, &size);
 	print_step(out, status, true);
+	top_print_step(out, status, COLUMNS_OF_NUMBERS + 10);
 	fclose(out);
 	json_decref(status);
 }
@@ -63,9 +64,11 @@ static void any_number_is_printed(void **state)
 	print("{\"version\":1,\"step\":\"1\",\"running_s\":1e300,\"ranks\":"
 	      "[{\"running\":true,\"count\":1,\"lent\":11e300,\"borrowed\":8}]}");
 	assert_non_null(strstr(printed, " 0:00:00"));
+	assert_non_null(strstr(printed, "  ---------- "));
 	print("{\"version\":1,\"step\":\"1\",\"running_s\":3661.5,\"ranks\":"
 	      "[{\"running\":true,\"count\":2,\"lent\":1,\"borrowed\":0,\"load\":1}]}");
 	assert_non_null(strstr(printed, " 1:01:01"));
+	assert_non_null(strstr(printed, "  #-         "));
 }
 
 int main(void)

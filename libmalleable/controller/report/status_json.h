@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * status_json.h: the step as it is now, for malleable status.
+ * status_json.h: the step as it is now, for malleable status and malleable top.
  *
  * Invariant: A window that was not measured has no load (t/unit/test_report.c:
  * status_shows_the_present_step).
