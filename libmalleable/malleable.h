@@ -21,7 +21,7 @@ extern "C" {
  */
 enum malleable_error {
 	MALLEABLE_E_INVALID = -1, /* an argument is out of range */
-	MALLEABLE_E_THREAD = -2,  /* not the primary thread outside parallel regions and MPI */
+	MALLEABLE_E_THREAD = -2,  /* in a parallel region or MPI, or not the primary thread */
 	MALLEABLE_E_REFUSED = -3, /* regions of the rank borrow by themselves (OMPT) */
 	MALLEABLE_E_FULL = -4,	  /* there is no room for more */
 	MALLEABLE_E_NESTING = -5, /* an end without a begin */
@@ -90,12 +90,17 @@ int malleable_await_change(unsigned int seen, int timeout_ms);
 
 /*
  * Between begin and end the calling thread waits outside MPI: for a file, a socket, a device, a
- * child. After 150 us its rank lends its CPUs, if no other of its threads runs; they are back at
- * the end, without the borrower's help. HOW: it sleeps in the kernel (MALLEABLE_WAIT_BLOCKS), or it
- * polls and keeps its CPU (MALLEABLE_WAIT_POLLS). MPI calls in between are part of the wait; a
- * parallel region ends it, and so does longjmp(). An exception does not: end it in a destructor.
- * Pairs nest: only the outermost counts. The report has the time as time in MPI. On the primary
- * thread (that opens regions and calls MPI) outside regions.
+ * child, another thread. After 150 us its rank lends its CPUs, if no other of its threads runs;
+ * they are back at the end, without the borrower's help. HOW: it sleeps in the kernel
+ * (MALLEABLE_WAIT_BLOCKS), or it polls and keeps its CPU (MALLEABLE_WAIT_POLLS). MPI calls in
+ * between are part of the wait; longjmp() ends it. An exception does not: see malleable::waiting.
+ * Pairs nest in each thread: only the outermost counts. A forked child is in no wait. Not in a
+ * parallel region or a call of MPI.
+ *
+ * On the primary thread (that opens regions and calls MPI) a parallel region ends the wait, and the
+ * report has its time as time in MPI. On any other thread the rank lends once all threads of the
+ * process sleep, none if the thread polls, and the CPUs are back when the primary thread begins a
+ * region or a call of MPI, too. Where another thread computes again that is noticed within 2 ms.
  *
  * begin returns how many CPUs the rank lends if the wait is long; 0 also where it may lend none.
  */
@@ -107,9 +112,11 @@ int malleable_waiting_end(void);
  * The rank has work for MOST CPUs in all, its own included, from now on: it takes free ones at
  * once, the nearest first, and others as ranks wait (see malleable_changes()). 0 or 1: no more than
  * its own, but what it has borrowed stays. All threads of the process may run on all of its CPUs;
- * they leave one that its owner takes back without their help, and a blocking call of MPI returns
- * all. For ranks without OpenMP, or whose runtime has no OMPT (MALLEABLE_E_REFUSED). On the primary
- * thread outside regions, MPI and waits. Returns malleable_cpus().
+ * they leave one that its owner takes back without their help. What the primary thread borrows a
+ * blocking call of MPI returns; what another one borrows goes back when the rank lends its own, as
+ * all its threads sleep. For ranks without OpenMP, or whose runtime has no OMPT
+ * (MALLEABLE_E_REFUSED). On any thread outside regions, MPI and its own waits; the last call
+ * counts. Returns malleable_cpus().
  */
 #define MALLEABLE_ALL INT_MAX
 int malleable_borrow(int most);

@@ -58,6 +58,10 @@ for how in plain mpi; do
 	ok "$how: and has its CPU back at the end" all_of "says '^offered 1, ended 0, has 1$'" \
 		"says '^heard 2, changed 1, has 1, may use 1, heard 1, returned 1$'"
 done
+malleable --balance=lewi -- "${mpirun[@]}" -n 2 "$programs/interface" threads "$work/threads"
+ok "threads: so do threads beside the first, which sleeps" all_of "exits 0" \
+	"says '^has 2 of 1, lists 2, may use 2$'" "says '^offered 1, ended 0, has 1$'" \
+	"says '^heard 0, changed 1, has 1, may use 1, heard 0, returned 1$'"
 cat >"$work/two.py" <<'END'
 """Two ranks of one CPU: rank 0 waits for a file until rank 1 has its CPU too, and takes it back."""
 import os, sys, threading, time

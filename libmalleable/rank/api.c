@@ -15,6 +15,7 @@
 #include "libmalleable/rank/bounds.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/lock.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/listeners.h"
 #include "libmalleable/rank/mpi_test_loops.h"
@@ -147,6 +148,21 @@ static bool is_serial(void)
 	return mal_self.primary && !mal.region.depth && (!mal_self.mpi_depth || mal_self.declared);
 }
 
+/*
+ * Whether the calling thread may not wait or borrow here: it is in a region, or a call of MPI. The
+ * process's first thread is its primary one by that; others become it by regions and MPI alone.
+ */
+static bool is_inside(void)
+{
+	if (!mal_self.considered_primary && !mal_self.beside) {
+		mal_self.beside = mal_own_tid() != getpid();
+		if (!mal_self.beside)
+			mal_become_primary(&mal);
+	}
+	return (mal.region.depth && (mal_self.primary || mal_self.slot)) ||
+	       (mal_self.mpi_depth && !mal_self.declared);
+}
+
 int malleable_waiting_begin(int how)
 {
 	int saved = errno, offered;
@@ -155,7 +171,7 @@ int malleable_waiting_begin(int how)
 		return 0;
 	if (how != MALLEABLE_WAIT_BLOCKS && how != MALLEABLE_WAIT_POLLS)
 		return MALLEABLE_E_INVALID;
-	if (!is_serial())
+	if (is_inside())
 		return MALLEABLE_E_THREAD;
 	offered = mal_offer_begin(&mal, how == MALLEABLE_WAIT_BLOCKS);
 	errno = saved;
@@ -168,12 +184,12 @@ int malleable_waiting_end(void)
 
 	if (!mal.active)
 		return 0;
-	if (!is_serial())
+	if (is_inside())
 		return MALLEABLE_E_THREAD;
 	if (!mal_offer_end())
 		result = MALLEABLE_E_NESTING;
 	errno = saved;
-	if (!result && !mal_self.declared && mal_listeners_any())
+	if (!result && !mal_self.declared && mal_self.primary && mal_listeners_any())
 		tell_changes();
 	return result;
 }
@@ -185,10 +201,8 @@ static int prepare_to_borrow(int cpus)
 		return MALLEABLE_E_INVALID;
 	if (mal.ompt)
 		return MALLEABLE_E_REFUSED;
-	if (!is_serial() || mal_self.declared)
+	if (is_inside() || mal_self.declared)
 		return MALLEABLE_E_THREAD;
-	if (mal_self.testing)
-		mal_mpi_end_tests();
 	mal_unmanaged_wish(&mal, (unsigned int)cpus);
 	mal_cpus_refresh(&mal);
 	return 0;
@@ -216,13 +230,21 @@ static void give_back(struct mal_rank *rank, unsigned int keep)
 static int use(int cpus, void (*change)(struct mal_rank *rank, unsigned int cpus))
 {
 	struct mal_fpstate state = mal_fpstate_save();
-	int saved = errno, result = prepare_to_borrow(cpus);
+	int saved = errno, result;
+	bool locked;
 
+	if (mal_self.testing)
+		mal_mpi_end_tests();
+	locked = mal_cpus_lock(&mal);
+	result = prepare_to_borrow(cpus);
 	if (!result)
 		change(&mal, (unsigned int)cpus);
+	mal_cpus_unlock(&mal, locked);
 	mal_fpstate_restore(&state);
 	errno = saved;
-	return result ? result : tell_changes();
+	if (result)
+		return result;
+	return mal_self.primary ? tell_changes() : malleable_cpus();
 }
 
 int malleable_borrow(int most)

@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <setjmp.h>
 
+#include "libmalleable/rank/asleep.h"
 #include "libmalleable/rank/listeners.h"
 #include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/state/rank.h"
@@ -39,6 +40,11 @@ _Noreturn static void jump(unsigned int how, struct __jmp_buf_tag *to, int value
 	mal_mpi_in_test = 0;
 	if (mal_self.primary)
 		mal_listeners_left();
+	/* A signal's handler may jump out of anything. */
+	if (mal_self.tid && atomic_load(&mal.cpus.holder) == mal_self.tid)
+		atomic_store(&mal.cpus.holder, 0);
+	if (mal_self.offers)
+		mal_asleep_end(&mal);
 	if (mal_self.mpi_depth)
 		mal_mpi_unwound();
 	next[how](to, value);

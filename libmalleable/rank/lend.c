@@ -16,6 +16,7 @@
 #include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/lock.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/outside.h"
@@ -51,7 +52,10 @@ __attribute__((noinline)) static void release_saving_fp(struct mal_rank *rank)
 {
 	struct mal_fpstate saved = mal_fpstate_save();
 
-	mal_cpus_release(rank);
+	if (rank->work.stays)
+		mal_cpus_refresh(rank);
+	else
+		mal_cpus_release(rank);
 	mal_fpstate_restore(&saved);
 }
 
@@ -75,7 +79,7 @@ void mal_call_begin(void)
 		follow_plan(&mal);
 }
 
-__attribute__((noinline)) static void set_up_waits(struct mal_rank *rank)
+__attribute__((noinline)) void mal_wait_open(struct mal_rank *rank)
 {
 	rank->lend.look_every = mal_s_to_ticks(LOOK_EVERY_S);
 	rank->lend.after = mal_s_to_ticks(LEND_AFTER_S);
@@ -86,7 +90,7 @@ __attribute__((noinline)) static void set_up_waits_saving_fp(struct mal_rank *ra
 {
 	struct mal_fpstate saved = mal_fpstate_save();
 
-	set_up_waits(rank);
+	mal_wait_open(rank);
 	mal_fpstate_restore(&saved);
 }
 
@@ -215,11 +219,9 @@ static void nap(const struct mal_rank *rank)
 	atomic_fetch_sub_explicit(&slot->sleepers, 1, memory_order_relaxed);
 }
 
-static void take_back(struct mal_rank *rank)
+/* Take all CPUs back that are lent, since tick BEGIN. */
+static void reclaim(struct mal_rank *rank, uint64_t begin)
 {
-	struct mal_fpstate saved = mal_fpstate_save();
-	uint64_t begin = mal_ticks(), cost;
-
 	for (unsigned int i = 0; i < rank->cpus.owned_count; i++) {
 		struct mal_cpu_slot *slot = &rank->segment.cpus[rank->cpus.owned[i]];
 		struct mal_cpu_state state = mal_word_read(&slot->word);
@@ -241,7 +243,18 @@ static void take_back(struct mal_rank *rank)
 			mal_count(&rank->slot->count.overlap, mal_ticks() - begin);
 		}
 	}
+	atomic_store(&rank->asleep.lending, false);
+}
+
+static void take_back(struct mal_rank *rank)
+{
+	struct mal_fpstate saved = mal_fpstate_save();
+	uint64_t begin = mal_ticks(), cost;
+	bool locked = mal_cpus_lock(rank);
+
+	reclaim(rank, begin);
 	rank->lend.lending = false;
+	mal_cpus_unlock(rank, locked);
 	cost = mal_ticks() - begin;
 	mal_count(&rank->slot->count.overhead_ticks, cost);
 	mal_count(&rank->slot->count.reclaim_ticks, cost);
@@ -323,32 +336,67 @@ static bool may_lend(const struct mal_rank *rank)
 	       (!mal_rule(rank, MAL_RULE_COLLECTIVES) || mal_self.collective);
 }
 
+/* No thread of ours works: what another one than the primary had borrowed goes back. */
+static void lend_all_but(struct mal_rank *rank, unsigned int kept, uint64_t now)
+{
+	if (rank->work.stays) {
+		mal_request_close(&rank->segment, rank->me);
+		mal_cpus_release(rank);
+	}
+	for (unsigned int i = rank->cpus.owned_count; i-- > 0;)
+		if (rank->cpus.owned[i] != kept)
+			lend_or_grant(rank, rank->cpus.owned[i], now);
+}
+
 /*
  * Others would borrow CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank may
  * lend.
  */
 static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 {
-	if (!others_let_us(rank, now)) {
-		if (rank->lend.lending)
-			take_back(rank);
-		return false;
-	}
-	if (!rank->lend.lending || (may_lend(rank) && find_borrower(rank, now) != MAL_NOBODY)) {
+	bool locked = mal_cpus_lock(rank), lends = others_let_us(rank, now);
+
+	if (!lends && rank->lend.lending)
+		take_back(rank);
+	if (lends &&
+	    (!rank->lend.lending || (may_lend(rank) && find_borrower(rank, now) != MAL_NOBODY))) {
 		rank->lend.lending = true;
-		for (unsigned int i = rank->cpus.owned_count; i-- > 0;)
-			if (rank->cpus.owned[i] != kept)
-				lend_or_grant(rank, rank->cpus.owned[i], now);
+		lend_all_but(rank, kept, now);
 	}
-	return true;
+	mal_cpus_unlock(rank, locked);
+	return lends;
+}
+
+bool mal_lend_concerns_others(const struct mal_rank *rank)
+{
+	return may_lend(rank) &&
+	       atomic_load_explicit(&rank->segment.header->borrowers, memory_order_relaxed);
 }
 
 /* Whether others would borrow CPUs, or have some of ours. */
 static bool concerns_others(const struct mal_rank *rank)
 {
-	return rank->lend.lending ||
-	       (may_lend(rank) &&
-		atomic_load_explicit(&rank->segment.header->borrowers, memory_order_relaxed));
+	return rank->lend.lending || mal_lend_concerns_others(rank);
+}
+
+void mal_lend_asleep(struct mal_rank *rank, uint64_t now)
+{
+	if (!may_lend(rank)) {
+		mal_lend_wake(rank);
+		return;
+	}
+	mal_unmanaged_call_begin(rank);
+	lend_all_but(rank, mal_rule(rank, MAL_RULE_KEEP_ONE) ? rank->cpus.owned[0] : MAL_NO_CPU,
+		     now);
+}
+
+void mal_lend_wake(struct mal_rank *rank)
+{
+	bool locked = mal_cpus_lock(rank);
+
+	reclaim(rank, mal_ticks());
+	mal_unmanaged_call_end(rank);
+	mal_cpus_unlock(rank, locked);
 }
 
 __attribute__((noinline)) static void lend_and_nap(struct mal_rank *rank, uint64_t now)
@@ -398,6 +446,7 @@ static unsigned int cpu_of_waiter(const struct mal_rank *rank)
 bool mal_wait_poll_for(struct mal_rank *rank)
 {
 	uint64_t now = mal_ticks();
+	bool locked;
 
 	if (!rank->active)
 		return false;
@@ -408,11 +457,13 @@ bool mal_wait_poll_for(struct mal_rank *rank)
 	mal_outside_look_at_polls(rank, now);
 	if (!concerns_others(rank))
 		return true;
+	locked = mal_cpus_lock(rank);
 	if (!rank->lend.lending)
 		rank->lend.kept = rank->lend.blocks && !mal_rule(rank, MAL_RULE_KEEP_ONE)
 					  ? MAL_NO_CPU
 					  : cpu_of_waiter(rank);
 	lend_now(rank, now, rank->lend.kept);
+	mal_cpus_unlock(rank, locked);
 	return true;
 }
 

@@ -7,7 +7,8 @@
  * Instead it sleeps between two polls of MPI, LEND_NAP_NS at most, and only while a borrower uses
  * its CPU. Open MPI calls sched_yield() between polls, which we interpose (wait.c).
  *
- * All functions: primary thread only, where not said otherwise.
+ * While CPUs are lent and taken back the lock of the rank's CPUs is held (cpus/lock.h). All
+ * functions: primary thread only, where not said otherwise.
  */
 #pragma once
 
@@ -15,6 +16,19 @@
 #include <stdint.h>
 
 struct mal_rank;
+
+/* Before the helper looks at any wait: the times of all. */
+void mal_wait_open(struct mal_rank *rank);
+
+/* Whether the rank may lend, and others would borrow. */
+bool mal_lend_concerns_others(const struct mal_rank *rank);
+
+/*
+ * All threads of the process sleep (asleep.h): lend its CPUs, or what is free of them to ranks that
+ * ask now; and take all back. Any thread; the first with the lock of the CPUs.
+ */
+void mal_lend_asleep(struct mal_rank *rank, uint64_t now);
+void mal_lend_wake(struct mal_rank *rank);
 
 /* Before a blocking call: give back borrowed CPUs. */
 void mal_call_begin(void);

@@ -7,6 +7,7 @@
  */
 #include "libmalleable/rank/offered.h"
 
+#include "libmalleable/rank/asleep.h"
 #include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait.h"
@@ -21,20 +22,38 @@ static int count_offered(const struct mal_rank *rank, bool blocks)
 	return (int)(cpus - (!blocks || mal_rule(rank, MAL_RULE_KEEP_ONE)));
 }
 
+/* The outermost wait of the primary thread. */
+static void begin(struct mal_rank *rank, bool blocks)
+{
+	if (mal_self.testing)
+		mal_mpi_end_tests();
+	mal_self.mpi_depth = 1;
+	mal_wait_helper_expect(rank);
+	mal_mpi_begin_hidden(rank, true, blocks);
+}
+
+/* That of another thread. One that polls runs: the rank lends nothing. */
+static void begin_beside(struct mal_rank *rank, bool blocks)
+{
+	mal_self.mpi_depth = 1;
+	if (!blocks)
+		return;
+	mal_asleep_begin(rank);
+	mal_wait_helper_wake(rank);
+}
+
 int mal_offer_begin(struct mal_rank *rank, bool blocks)
 {
 	/* One that was left by a jump has ended, whatever it had begun. */
 	mal_self.declared = mal_self.mpi_depth ? mal_self.declared + 1 : 1;
-	if (mal_self.declared > 1)
-		return count_offered(rank, rank->lend.blocks);
-	if (mal_self.testing)
-		mal_mpi_end_tests();
-	mal_self.mpi_depth = 1;
-	/* No frame is above: calls of MPI are part of the wait. */
-	mal_self.mpi_frame = 0;
-	mal_wait_helper_expect(rank);
-	mal_mpi_begin_hidden(rank, true, blocks);
-	return count_offered(rank, blocks);
+	if (mal_self.declared == 1) {
+		/* No frame is above: calls of MPI are part of the wait. */
+		mal_self.mpi_frame = 0;
+		(mal_self.primary ? begin : begin_beside)(rank, blocks);
+	}
+	if (!mal_self.primary)
+		return mal_self.offers ? count_offered(rank, true) : 0;
+	return count_offered(rank, rank->lend.blocks);
 }
 
 bool mal_offer_end(void)
@@ -44,6 +63,8 @@ bool mal_offer_end(void)
 	if (was && !--mal_self.declared) {
 		mal_self.mpi_depth = 1;
 		mal_mpi_leave(false);
+		if (mal_self.offers)
+			mal_asleep_end(&mal);
 	}
 	return was;
 }

@@ -2,10 +2,11 @@
 /*
  * offered.h: a wait outside MPI that the program declares: its rank lends its CPUs meanwhile.
  *
- * For the rank it is a call of MPI in which no poll is seen: the helper lends (wait_helper.h), and
- * calls of MPI in it are part of it. A parallel region ends it, and longjmp() out of it.
+ * On the primary thread it is for the rank a call of MPI in which no poll is seen: the helper lends
+ * (wait_helper.h), and calls of MPI in it are part of it. A parallel region ends it, and longjmp()
+ * out of it. On any other thread the rank lends while all threads sleep (asleep.h).
  *
- * Primary thread only, outside regions and calls of MPI.
+ * Outside regions and calls of MPI.
  */
 #pragma once
 

@@ -17,6 +17,7 @@
 
 #include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
+#include "libmalleable/rank/asleep.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
@@ -35,9 +36,8 @@
  */
 #define FAR 32
 
-/* The low bits of `wait`. The others number the calls. */
-enum { NOT, WAITS, BUSY, STATES = 4 };
-/* And `rest`. */
+/* Of `wait`, and `rest`. */
+enum { WAITS = MAL_WAIT_WAITS, BUSY = MAL_WAIT_BUSY, STATES = MAL_WAIT_STATES };
 enum { AWAKE, SLEEPS };
 
 static void sleep_ns(uint64_t ns)
@@ -58,7 +58,10 @@ static bool look(struct mal_rank *rank, uint32_t now)
 	return is_long;
 }
 
-/* Until the primary thread has made no call between two looks. Returns what the last one found. */
+/*
+ * Until the primary thread has made no call between two looks, and no other one's wait is to be
+ * looked at soon. Returns what the last one found.
+ */
 static uint32_t watch(struct mal_rank *rank)
 {
 	uint32_t before, now = atomic_load(&rank->helper.wait);
@@ -70,20 +73,22 @@ static uint32_t watch(struct mal_rank *rank)
 		sleep_ns(pause);
 		now = atomic_load(&rank->helper.wait);
 		pause = look(rank, now) ? first : 2 * pause;
+		mal_asleep_look(rank);
 		if (pause > LOOK_MAX_NS)
 			pause = LOOK_MAX_NS;
-	} while (now != before || now % STATES == WAITS);
+	} while (now != before || now % STATES == WAITS || mal_asleep_pause(rank) < LOOK_MAX_NS);
 	return now;
 }
 
-/* Until it makes calls again, of which LAST was the last. */
+/* Until it makes calls again, after LAST, or another thread's wait is to be looked at. */
 static void rest(struct mal_rank *rank, uint32_t last)
 {
-	uint64_t pause = REST_NS;
+	uint64_t pause = REST_NS, asleep;
 
 	atomic_store(&rank->helper.rest, SLEEPS);
-	for (; atomic_load(&rank->helper.wait) == last; pause = SLEEP_NS)
-		mal_futex_wait(&rank->helper.rest, SLEEPS, pause);
+	for (; atomic_load(&rank->helper.wait) == last && (asleep = mal_asleep_pause(rank));
+	     pause = SLEEP_NS)
+		mal_futex_wait(&rank->helper.rest, SLEEPS, asleep < pause ? asleep : pause);
 	atomic_store(&rank->helper.rest, AWAKE);
 }
 
@@ -103,8 +108,10 @@ static void start(struct mal_rank *rank)
 {
 	struct mal_fpstate saved = mal_fpstate_save();
 
-	rank->helper.tried = true;
-	rank->helper.started = mal_threads_start_own(help);
+	if (!atomic_exchange(&rank->helper.tried, true)) {
+		mal_wait_open(rank);
+		rank->helper.started = mal_threads_start_own(help);
+	}
 	mal_fpstate_restore(&saved);
 }
 
@@ -114,15 +121,29 @@ static bool is_far(const struct mal_rank *rank)
 	return rank->primary.last_leave - rank->primary.left_mpi > FAR * rank->lend.after;
 }
 
-/* `wait` is written first, then `rest` is read: the helper sees the call, or we see it rest. */
+/* After what it is to see was written: the helper sees that, or we see it rest. */
+static void wake(struct mal_rank *rank)
+{
+	if (atomic_load(&rank->helper.rest) == AWAKE)
+		return;
+	atomic_store(&rank->helper.rest, AWAKE);
+	mal_futex_wake(&rank->helper.rest, 1);
+}
+
 static void hand_over(struct mal_rank *rank)
 {
 	rank->helper.calls += STATES;
 	atomic_store(&rank->helper.wait, rank->helper.calls + WAITS);
-	if ((!rank->helper.eager && !is_far(rank)) || atomic_load(&rank->helper.rest) == AWAKE)
-		return;
-	atomic_store(&rank->helper.rest, AWAKE);
-	mal_futex_wake(&rank->helper.rest, 1);
+	if (rank->helper.eager || is_far(rank))
+		wake(rank);
+}
+
+void mal_wait_helper_wake(struct mal_rank *rank)
+{
+	if (!rank->helper.tried && mal_rule(rank, MAL_RULE_LEND))
+		start(rank);
+	if (rank->helper.started)
+		wake(rank);
 }
 
 void mal_wait_helper_expect(struct mal_rank *rank)

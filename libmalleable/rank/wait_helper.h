@@ -5,7 +5,7 @@
  * A thread of ours, the helper, lends for the primary thread, which polls on its own CPU and keeps
  * that. The helper starts after the first wait that was long enough to lend and showed no poll.
  *
- * All functions: primary thread only.
+ * All functions: primary thread only, where not said otherwise.
  */
 #pragma once
 
@@ -16,6 +16,9 @@ void mal_wait_helper_begin(struct mal_rank *rank);
 
 /* Before mal_wait_helper_begin(): the wait may well be long, so the helper is to look at it. */
 void mal_wait_helper_expect(struct mal_rank *rank);
+
+/* Any thread: another one than the primary waits (asleep.h). */
+void mal_wait_helper_wake(struct mal_rank *rank);
 
 /*
  * The primary thread is about to do what the helper may not disturb, such as a poll that is seen:

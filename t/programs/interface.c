@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * interface.c: interface [mpi|plain FILE], two ranks with one CPU each: rank 0 declares that it
- * waits until rank 1 has borrowed its CPU and said so (FILE.borrowed), and takes it back. Both
- * print what the calls of malleable.h return. plain: without MPI. Without arguments: what they
- * return outside a balanced step.
+ * interface.c: interface [mpi|plain|threads FILE], two ranks with one CPU each: rank 0 declares
+ * that it waits until rank 1 has borrowed its CPU and said so (FILE.borrowed), and takes it back.
+ * Both print what the calls of malleable.h return. plain: without MPI. threads: the same, and in
+ * another thread than the first. Without arguments: what they return outside a balanced step.
  */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmalleable/malleable.h"
@@ -50,7 +52,7 @@ static int may_use(void)
 	return count;
 }
 
-static void lend(const char *file)
+static void *lend(void *file)
 {
 	int offered = malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), ended;
 
@@ -60,6 +62,7 @@ static void lend(const char *file)
 	say(file, "back");
 	/* In MPI_Finalize() it lends again. */
 	await(file, "done");
+	return NULL;
 }
 
 static void hear(int cpus, void *last)
@@ -67,12 +70,14 @@ static void hear(int cpus, void *last)
 	*(int *)last = cpus;
 }
 
-static void borrow(const char *file)
+static void *borrow(void *file)
 {
 	int cpus[8], heard = 0, changed, has;
+	int first = syscall(SYS_gettid) == getpid();
 	unsigned int seen;
 
-	malleable_on_change(hear, &heard);
+	if (first)
+		malleable_on_change(hear, &heard);
 	while (malleable_borrow(MALLEABLE_ALL) < 2)
 		usleep(1000);
 	printf("has %d of %d, lists %d, may use %d\n", malleable_cpus(), malleable_cpus_owned(),
@@ -82,16 +87,18 @@ static void borrow(const char *file)
 	changed = malleable_await_change(seen, -1);
 	await(file, "back");
 	printf("heard %d, changed %d, ", heard, changed);
-	has = malleable_poll();
+	has = first ? malleable_poll() : malleable_cpus();
 	printf("has %d, may use %d, heard %d, ", has, may_use(), heard);
 	printf("returned %d\n", malleable_return(0));
 	say(file, "done");
+	return NULL;
 }
 
 int main(int argc, char **argv)
 {
 	const char *number = getenv("OMPI_COMM_WORLD_RANK");
 	int cpu, rank = number ? atoi(number) : 0;
+	pthread_t thread;
 
 	if (argc != 3) {
 		malleable_phase();
@@ -109,10 +116,12 @@ int main(int argc, char **argv)
 		MPI_Init(&argc, &argv);
 		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	}
-	if (rank == 0)
-		lend(argv[2]);
-	else
-		borrow(argv[2]);
+	if (strcmp(argv[1], "threads") == 0) {
+		pthread_create(&thread, NULL, rank ? borrow : lend, argv[2]);
+		pthread_join(thread, NULL);
+	} else {
+		(rank ? borrow : lend)(argv[2]);
+	}
 	if (strcmp(argv[1], "mpi") == 0)
 		MPI_Finalize();
 	return 0;

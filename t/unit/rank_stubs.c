@@ -8,6 +8,7 @@
 
 #include "libmalleable/prover/prove.h"
 #include "libmalleable/prover/rank/region_verdicts.h"
+#include "libmalleable/rank/asleep.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
@@ -97,6 +98,7 @@ STUB(void, mal_threads_ignore, (const struct mal_rank *rank), NOTHING)
 STUB(unsigned int, mal_threads_made, (void), 0)
 STUB(void, mal_threads_spare_self, (void), NOTHING)
 STUB(bool, mal_others_sleep, (const struct mal_rank *rank), true)
+STUB(bool, mal_all_sleep, (const struct mal_rank *rank), true)
 STUB(bool, mal_others_compute, (const struct mal_rank *rank, uint64_t ns), false)
 STUB(bool, mal_thread_sleeps, (int32_t tid), true)
 STUB(unsigned int, mal_thread_cpu, (int32_t tid), MAL_NO_CPU)
@@ -152,10 +154,13 @@ STUB(void, mal_listeners_remove, (mal_listener * function, void *argument), NOTH
 STUB(bool, mal_listeners_any, (void), false)
 STUB(void, mal_listeners_tell, (int cpus), NOTHING)
 STUB(void, mal_listeners_left, (void), NOTHING)
+STUB(void, mal_asleep_begin, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_asleep_end, (struct mal_rank * rank), NOTHING)
 STUB(int, mal_offer_begin, (struct mal_rank * rank, bool blocks), 0)
 STUB(bool, mal_offer_end, (void), false)
 STUB(void, mal_wait_helper_begin, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_wait_helper_expect, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_wait_helper_wake, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_wait_helper_withdraw, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_wait_helper_end, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_outside_look_at_polls, (struct mal_rank * rank, uint64_t now), NOTHING)

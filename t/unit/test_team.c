@@ -15,6 +15,7 @@
 #include "libmalleable/malleable.h"
 #include "libmalleable/prover/prove.h"
 #include "libmalleable/rank/attach.h"
+#include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/length.h"

@@ -761,6 +761,59 @@ static void threads_of_loose_rank_follow_its_cpus(void **state)
 	assert_string_equal(mask_of_thread(0), "0");
 }
 
+/*
+ * What another thread than the primary one wishes holds while that is in MPI: until all threads
+ * sleep, and again after that.
+ */
+static void wishes_of_other_threads_stay(void **state)
+{
+	(void)state;
+	mal.unmanaged = mal.slot->unmanaged = true;
+	mal_self.tid = (int32_t)gettid();
+	mal_word_set(word_of(2), (struct mal_cpu_state){1, 0, true});
+	mal.slot->changes++;
+	mal_self.primary = false;
+	mal_unmanaged_wish(&mal, 4);
+	mal_self.primary = true;
+	assert_true(asks(0));
+	mal_self.calling = true;
+	mal_call_begin();
+	assert_true(asks(0));
+	assert_int_equal(mal.cpus.borrowed_count, 1);
+	let_borrow(1);
+	mal_wait_begin(0);
+	for (unsigned int i = 0; i < 100 && !mal.lend.lending; i++) {
+		turn_clock(100 * US);
+		mal_wait_poll();
+	}
+	assert_true(mal.lend.lending);
+	assert_int_equal(mal.cpus.borrowed_count, 0);
+	assert_int_equal(cpu_state(2).user, MAL_NOBODY);
+	assert_false(asks(0));
+	mal_call_end();
+	assert_true(asks(0));
+	mal_unmanaged_wish(&mal, 0);
+	assert_false(mal.work.stays);
+}
+
+static void *declare(void *nothing)
+{
+	mal_self.offers = true;
+	atomic_fetch_add(&mal.asleep.waits, MAL_ASLEEP_BEGIN);
+	return nothing;
+}
+
+/* A thread that ends in a wait that it declared waits no more. */
+static void ended_threads_wait_no_more(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, declare, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(mal.asleep.waits, 2 * MAL_ASLEEP_BEGUN);
+}
+
 static _Atomic bool computing;
 static _Atomic int32_t computer;
 
@@ -809,6 +862,8 @@ static void older_threads_keep_cpus_busy(void **state)
 	wait_long();
 	assert_true(mal.lend.lending);
 	mal_call_end();
+	assert_true(mal_others_sleep(&mal));
+	assert_false(mal_all_sleep(&mal));
 	thread_of(0, 1)->tid = 0;
 	computing = false;
 	pthread_join(thread, NULL);
@@ -906,6 +961,8 @@ int main(void)
 		CASE(own_affinity_calls_wait_their_turn),
 		CASE(loose_rank_works_by_cpu_time),
 		CASE(loose_rank_lends),
+		CASE(wishes_of_other_threads_stay),
+		CASE(ended_threads_wait_no_more),
 		CASE(threads_of_loose_rank_follow_its_cpus),
 		CASE(older_threads_keep_cpus_busy),
 		CASE(sleeping_threads_leave_cpus),

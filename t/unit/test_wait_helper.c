@@ -10,10 +10,12 @@
  */
 #include "t/unit/rank_fixture.h"
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include "libmalleable/malleable.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/lock.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
@@ -515,10 +517,243 @@ static void declared_waits(void **state)
 	mal_mpi_leave(false);
 	all_is_back();
 	assert_int_equal(malleable_waiting_begin(7), MALLEABLE_E_INVALID);
-	mal_self.primary = false;
+	mal.region.depth = 1;
 	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), MALLEABLE_E_THREAD);
 	mal.active = false;
 	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), 0);
+}
+
+static bool others_run;
+
+bool mal_all_sleep(const struct mal_rank *rank)
+{
+	(void)rank;
+	return !others_run;
+}
+
+bool mal_others_compute(const struct mal_rank *rank, uint64_t ns)
+{
+	(void)rank;
+	(void)ns;
+	return others_run;
+}
+
+/* Another thread has its turn: its number, and what it is in. */
+static struct {
+	struct mal_thread self;
+	pid_t tid;
+} beside[2] = {{.tid = HELPER - 1}, {.tid = HELPER - 2}};
+
+static void change_thread(unsigned int number)
+{
+	struct mal_thread self = mal_self;
+	pid_t tid = test_kernel.caller;
+
+	mal_self = beside[number].self;
+	test_kernel.caller = beside[number].tid;
+	beside[number].self = self;
+	beside[number].tid = tid;
+}
+
+static int begin_beside(unsigned int number, int how)
+{
+	int result;
+
+	change_thread(number);
+	result = malleable_waiting_begin(how);
+	change_thread(number);
+	return result;
+}
+
+static int end_beside(unsigned int number)
+{
+	int result;
+
+	change_thread(number);
+	result = malleable_waiting_end();
+	change_thread(number);
+	return result;
+}
+
+/* Another thread has declared a wait, and the helper lends after a while. */
+static void let_helper_lend(void)
+{
+	turn_clock(100 * US);
+	turns(1);
+	assert_int_equal(lent(), 0);
+	turn_clock(10 * MS);
+	turns(4);
+	assert_int_equal(lent(), CPUS);
+}
+
+/* While all threads sleep; which of them has declared a wait does not matter, if it sleeps. */
+static void other_threads_wait(void **state)
+{
+	static jmp_buf back;
+
+	(void)state;
+	memset(&beside[0].self, 0, sizeof(beside[0].self));
+	memset(&beside[1].self, 0, sizeof(beside[1].self));
+	assert_int_equal(end_beside(0), MALLEABLE_E_NESTING);
+	assert_int_equal(begin_beside(0, MALLEABLE_WAIT_POLLS), 0);
+	assert_int_equal(other.starts, 0);
+	assert_int_equal(end_beside(0), 0);
+	assert_int_equal(begin_beside(0, MALLEABLE_WAIT_BLOCKS), CPUS);
+	assert_int_equal(other.starts, 1);
+	let_helper_lend();
+	/* Waits nest, and several threads wait. */
+	assert_int_equal(begin_beside(0, MALLEABLE_WAIT_POLLS), CPUS);
+	assert_int_equal(end_beside(0), 0);
+	assert_int_equal(lent(), CPUS);
+	assert_int_equal(begin_beside(1, MALLEABLE_WAIT_BLOCKS), CPUS);
+	assert_int_equal(end_beside(0), 0);
+	all_is_back();
+	let_helper_lend();
+	/* The primary thread goes on: in MPI, or to a region. */
+	mal_mpi_enter(false);
+	assert_int_equal(lent(), 0);
+	mal_mpi_leave(false);
+	all_is_back();
+	turn_clock(20 * MS);
+	turns(5);
+	assert_int_equal(lent(), CPUS);
+	assert_int_not_equal(mal.prepared.changes, mal.slot->changes);
+	assert_true(mal_cpus_refresh(&mal));
+	all_is_back();
+	/* What another thread does is seen, and what it did long ago forgotten. */
+	turn_clock(40 * MS);
+	turns(5);
+	assert_int_equal(lent(), CPUS);
+	others_run = true;
+	turn_clock(2 * MS);
+	turns(2);
+	all_is_back();
+	turn_clock(100 * MS);
+	turns(5);
+	all_is_back();
+	others_run = false;
+	turn_clock(1000 * MS);
+	turns(5);
+	assert_int_equal(lent(), CPUS);
+	/* It jumps out of that; or forks. */
+	change_thread(1);
+	if (setjmp(back) == 0)
+		longjmp(back, 1);
+	all_is_back();
+	assert_int_equal(mal_self.declared, 0);
+	assert_int_equal(malleable_waiting_end(), MALLEABLE_E_NESTING);
+	change_thread(1);
+	assert_int_equal(begin_beside(0, MALLEABLE_WAIT_BLOCKS), CPUS);
+	let_helper_lend();
+	mal.active = false;
+	assert_int_equal(end_beside(0), 0);
+	change_thread(0);
+	if (setjmp(back) == 0)
+		longjmp(back, 1);
+	change_thread(0);
+	assert_int_equal(lent(), CPUS);
+}
+
+/* Nothing is lent for them where the primary thread is in a region or lends itself. */
+static void primary_thread_has_its_own(void **state)
+{
+	(void)state;
+	memset(&beside[0].self, 0, sizeof(beside[0].self));
+	assert_int_equal(begin_beside(0, MALLEABLE_WAIT_BLOCKS), CPUS);
+	mal.region.depth = 1;
+	turns(5);
+	turn_clock(10 * MS);
+	turns(5);
+	assert_int_equal(lent(), 0);
+	mal.region.depth = 0;
+	/* Its own lending keeps the CPU on which it polls. */
+	mal_mpi_enter(false);
+	turn_clock(100 * MS);
+	turns(5);
+	assert_int_equal(lent(), CPUS - 1);
+	assert_int_equal(end_beside(0), 0);
+	assert_int_equal(lent(), CPUS - 1);
+	mal_mpi_leave(false);
+	all_is_back();
+}
+
+static pid_t holder;
+
+static void drop_lock(void)
+{
+	assert_int_equal(mal.cpus.holder, holder);
+	mal.cpus.holder = 0;
+}
+
+/* A thread waits for the one that has the lock of the CPUs, unless that left it by a jump. */
+static void jumps_leave_the_lock(void **state)
+{
+	static jmp_buf back;
+	bool locked;
+
+	(void)state;
+	holder = mal.cpus.holder = HELPER;
+	give_way = drop_lock;
+	test_kernel.yields = 0;
+	locked = mal_cpus_lock(&mal);
+	assert_true(locked);
+	assert_int_equal(test_kernel.yields, 1);
+	assert_false(mal_cpus_lock(&mal));
+	mal_cpus_unlock(&mal, false);
+	assert_int_equal(mal.cpus.holder, mal_self.tid);
+	if (setjmp(back) == 0)
+		longjmp(back, 1);
+	assert_int_equal(mal.cpus.holder, 0);
+	mal.cpus.holder = HELPER;
+	if (setjmp(back) == 0)
+		longjmp(back, 1);
+	assert_int_equal(mal.cpus.holder, HELPER);
+	mal.cpus.holder = 0;
+	give_way = NULL;
+}
+
+/* A thread that nobody knows, the primary one, or the helper does anything at any moment. */
+static void any_thread_at_any_moment(void **state)
+{
+	uint64_t grants = 0;
+
+	for (unsigned int seed = 1; seed <= SEEDS; seed++) {
+		tear_down(state);
+		set_up(state);
+		other.seed = seed;
+		memset(&beside[0].self, 0, sizeof(beside[0].self));
+		memset(&beside[1].self, 0, sizeof(beside[1].self));
+		for (unsigned int i = 0; i < CALLS; i++) {
+			unsigned int number = any(2);
+			bool both = !any(3), enters = !any(3);
+
+			begin_beside(number, MALLEABLE_WAIT_BLOCKS);
+			if (both)
+				begin_beside(!number, MALLEABLE_WAIT_BLOCKS);
+			for (unsigned int steps = any(20); steps; steps--) {
+				turn_clock(any(200) * US);
+				others_run = !any(9);
+				change_places();
+			}
+			if (enters)
+				mal_mpi_enter(false);
+			for (unsigned int steps = any(9); steps; steps--) {
+				turn_clock(any(200) * US);
+				change_places();
+			}
+			end_beside(number);
+			change_places();
+			if (enters)
+				mal_mpi_leave(false);
+			if (both)
+				end_beside(!number);
+			all_is_back();
+		}
+		grants += mal.slot->count.grants;
+		other.seed = 0;
+	}
+	others_run = false;
+	assert_true(grants > SEEDS);
 }
 
 /* The primary thread returns, polls, jumps out or opens a region while the helper does anything. */
@@ -584,6 +819,10 @@ int main(void)
 		CASE(inactive_ranks_have_no_helper),
 		CASE(declared_waits),
 		CASE(at_any_moment),
+		CASE(other_threads_wait),
+		CASE(primary_thread_has_its_own),
+		CASE(jumps_leave_the_lock),
+		CASE(any_thread_at_any_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

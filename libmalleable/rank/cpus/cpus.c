@@ -11,6 +11,7 @@
 #include "libmalleable/core/changes.h"
 #include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/lock.h"
 #include "libmalleable/rank/state/rank.h"
 
 static bool usable(const struct mal_rank *rank, unsigned int cpu)
@@ -89,6 +90,7 @@ static void own_lent(const struct mal_rank *rank, mal_word *word, unsigned int c
 		return;
 	borrower = mal_word_reclaim(word, rank->me);
 	mal_free_check(&rank->segment, cpu);
+	mal_count(&rank->slot->count.reclaims, 1);
 	if (borrower < rank->segment.rank_count)
 		mal_bind_evict(rank, borrower, cpu);
 }
@@ -122,6 +124,8 @@ static void read_words(struct mal_rank *rank)
 		mal_cpumask_add(&owned, cpu);
 		count++;
 	}
+	if (!rank->lend.lending)
+		atomic_store(&rank->asleep.lending, false);
 	keep_places(rank, &owned, count);
 	spread_over_cores(rank);
 }
@@ -129,13 +133,16 @@ static void read_words(struct mal_rank *rank)
 bool mal_cpus_refresh(struct mal_rank *rank)
 {
 	uint32_t changes = atomic_load_explicit(&rank->slot->changes, memory_order_acquire);
+	bool locked;
 
 	if (changes == rank->cpus.seen_changes)
 		return false;
+	locked = mal_cpus_lock(rank);
 	rank->cpus.seen_changes = changes;
 	read_words(rank);
 	if (rank->unmanaged)
 		mal_bind_other_threads(rank);
+	mal_cpus_unlock(rank, locked);
 	return true;
 }
 
@@ -173,6 +180,7 @@ unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 	bool any = mal_rule(rank, MAL_RULE_ANY_ORDER);
 	unsigned int rings = any ? 1 : mal_rule(rank, MAL_RULE_NEAR_ONLY) ? 2 : 3, got = 0;
 	unsigned int max = atomic_load_explicit(&rank->segment.header->max, memory_order_relaxed);
+	bool locked = mal_cpus_lock(rank);
 	unsigned int have = rank->cpus.owned_count + rank->cpus.borrowed_count;
 	unsigned int room = max > have ? max - have : 0;
 
@@ -186,6 +194,7 @@ unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 	if (got)
 		mal_bind_outdate(rank);
 	mal_count(&rank->slot->count.borrows, got);
+	mal_cpus_unlock(rank, locked);
 	return got;
 }
 
@@ -194,11 +203,8 @@ void mal_cpus_release(struct mal_rank *rank)
 	mal_cpus_release_beyond(rank, 0);
 }
 
-void mal_cpus_release_beyond(struct mal_rank *rank, unsigned int kept)
+static void release_beyond(struct mal_rank *rank, unsigned int kept)
 {
-	mal_cpus_refresh(rank);
-	if (rank->cpus.borrowed_count <= kept)
-		return;
 	for (unsigned int i = kept; i < rank->cpus.borrowed_count; i++) {
 		struct mal_cpu_slot *cpu = &rank->segment.cpus[rank->cpus.borrowed[i]];
 
@@ -215,6 +221,16 @@ void mal_cpus_release_beyond(struct mal_rank *rank, unsigned int kept)
 	rank->cpus.borrowed_count = kept;
 	if (rank->unmanaged)
 		mal_bind_other_threads(rank);
+}
+
+void mal_cpus_release_beyond(struct mal_rank *rank, unsigned int kept)
+{
+	bool locked = mal_cpus_lock(rank);
+
+	mal_cpus_refresh(rank);
+	if (rank->cpus.borrowed_count > kept)
+		release_beyond(rank, kept);
+	mal_cpus_unlock(rank, locked);
 }
 
 unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus)
@@ -266,6 +282,7 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 	struct mal_cpumask keep = {{0}};
 	unsigned int given_count = 0;
 	unsigned int kept = 0;
+	bool locked = mal_cpus_lock(rank);
 
 	rank->cpus.seen_plan =
 		atomic_load_explicit(&rank->segment.header->plan, memory_order_acquire);
@@ -296,6 +313,7 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 	}
 	for (unsigned int i = 0; i < given_count; i++)
 		give(rank, given[i], to[i]);
+	mal_cpus_unlock(rank, locked);
 }
 
 void mal_cpus_leave(struct mal_rank *rank)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cpus.h: the CPUs that this rank owns and borrows. Primary thread only. */
+/*
+ * cpus.h: the CPUs that this rank owns and borrows. The primary thread, or who has their lock
+ * (lock.h), which all functions that change them take.
+ */
 #pragma once
 
 #include <stdbool.h>

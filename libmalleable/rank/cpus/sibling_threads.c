@@ -29,6 +29,7 @@ static struct {
 	bool ran;
 } last[LOOK_MAX];
 static unsigned int looked_at, made_before;
+static bool at_all; /* the primary thread and the team too */
 
 /*
  * Read what stands behind the name's bracket in /proc/self/task/TID/stat (proc(5)), from the
@@ -97,7 +98,11 @@ bool mal_thread_sleeps(int32_t tid)
  */
 static bool is_ours(const struct mal_rank *rank, int32_t tid)
 {
-	if (tid == rank->primary.tid || tid == mal_threads_background_tid())
+	if (tid == mal_threads_background_tid())
+		return true;
+	if (at_all)
+		return false;
+	if (tid == rank->primary.tid)
 		return true;
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
 		int32_t one = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
@@ -110,7 +115,7 @@ static bool is_ours(const struct mal_rank *rank, int32_t tid)
 	return false;
 }
 
-bool mal_others_sleep(const struct mal_rank *rank)
+static bool they_sleep(const struct mal_rank *rank)
 {
 	DIR *tasks = opendir("/proc/self/task");
 	bool sleep = tasks != NULL;
@@ -134,12 +139,24 @@ bool mal_others_sleep(const struct mal_rank *rank)
 	return sleep;
 }
 
+bool mal_others_sleep(const struct mal_rank *rank)
+{
+	at_all = false;
+	return they_sleep(rank);
+}
+
+bool mal_all_sleep(const struct mal_rank *rank)
+{
+	at_all = true;
+	return they_sleep(rank);
+}
+
 bool mal_others_compute(const struct mal_rank *rank, uint64_t ns)
 {
 	bool compute = false;
 
 	if (mal_threads_made() != made_before)
-		return !mal_others_sleep(rank);
+		return !they_sleep(rank);
 	for (unsigned int i = 0; i < looked_at; i++) {
 		struct timespec now;
 		int64_t used;

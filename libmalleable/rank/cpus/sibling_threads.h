@@ -21,6 +21,9 @@ unsigned int mal_thread_cpu(int32_t tid);
  */
 bool mal_others_sleep(const struct mal_rank *rank);
 
+/* The same of all threads but the caller. These three: who has the lock of the CPUs (lock.h). */
+bool mal_all_sleep(const struct mal_rank *rank);
+
 /*
  * NS after the last look, at which all slept: whether one of them used more than a tenth of a CPU
  * since, or one that is new does not sleep. Takes 0.3 us for each thread.

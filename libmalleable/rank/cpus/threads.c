@@ -62,6 +62,9 @@ static void ended(void *nothing)
 	(void)nothing;
 	if (counted)
 		atomic_fetch_sub(&alive, 1);
+	/* In a wait that it declared. */
+	if (mal_self.offers)
+		atomic_fetch_add(&mal.asleep.waits, MAL_ASLEEP_END);
 	if (!mal_self.primary || mal.region.depth || mal.lend.lending)
 		return;
 	/* Another thread may follow it. */

@@ -8,6 +8,7 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 
 #include "libmalleable/core/request.h"
+#include "libmalleable/rank/cpus/lock.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/rank.h"
@@ -101,7 +102,7 @@ void mal_unmanaged_wait_end(struct mal_rank *rank, uint64_t ticks)
 
 void mal_unmanaged_call_begin(const struct mal_rank *rank)
 {
-	if (rank->work.asks)
+	if (rank->work.asks && !rank->work.stays)
 		mal_request_close(&rank->segment, rank->me);
 }
 
@@ -110,14 +111,17 @@ __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool a
 {
 	/* What the program declares is not for the policy to doubt. */
 	uint32_t rule = rank->work.wish > rank->cpus.owned_count ? MAL_RULE_LEND : MAL_RULE_GROW;
+	bool locked;
 
 	if (asks && !mal_rule(rank, rule))
 		return;
+	locked = mal_cpus_lock(rank);
 	rank->work.asks = asks;
 	mal_borrower_set(&rank->segment, rank->me, asks);
 	if (asks)
 		mal_request_open(&rank->segment, rank->me, mal_ticks(), 0, rank->cpus.owned_count,
 				 true);
+	mal_cpus_unlock(rank, locked);
 }
 
 void mal_unmanaged_call_end(struct mal_rank *rank)
@@ -132,6 +136,7 @@ void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
 {
 	if (!rank->unmanaged)
 		mal_unmanaged_open(rank);
+	rank->work.stays = !mal_self.primary && most > 1;
 	rank->work.wish = most < MAL_MAX_CPUS ? most : MAL_MAX_CPUS;
 	if (rank->limit && most > rank->limit)
 		most = rank->limit;

@@ -34,7 +34,8 @@ void mal_unmanaged_call_begin(const struct mal_rank *rank);
 void mal_unmanaged_call_end(struct mal_rank *rank);
 
 /*
- * The program has work for MOST CPUs in all from now on, as it declares. Opens a rank without MPI.
+ * The program has work for MOST CPUs in all from now on, as it declares: if that is not the primary
+ * thread, also while that is in MPI. Opens a rank without MPI. Who has the lock of the CPUs.
  */
 void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most);
 

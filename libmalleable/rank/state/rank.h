@@ -21,7 +21,8 @@ struct mal_thread;
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
  * a loop of tests it left, the thread that watches these takes its CPUs back (mpi_test_loops.c);
- * where its polls are not seen another thread lends them (wait_helper.c).
+ * where its polls are not seen another thread lends them (wait_helper.c). The lists of CPUs change,
+ * and CPUs are lent and taken back, under a lock (cpus/lock.h).
  * What all files know is in front; each of the structures in it is of the files named there.
  */
 struct mal_rank {
@@ -47,6 +48,7 @@ struct mal_rank {
 
 	/* cpus.c: the CPUs that we use now */
 	struct {
+		_Atomic int32_t holder; /* the thread that has their lock, 0: none (lock.h) */
 		uint16_t owned[MAL_MAX_CPUS];
 		uint16_t borrowed[MAL_MAX_CPUS];
 		unsigned int owned_count;
@@ -258,9 +260,20 @@ struct mal_rank {
 		_Atomic uint32_t rest; /* a futex: what the helper does while there is no call */
 		uint32_t calls;	       /* primary thread, as all below */
 		unsigned int eager;    /* calls behind a long wait that are left */
-		bool tried;	       /* to start the helper */
-		bool started;
+		_Atomic bool tried;    /* to start the helper, by any thread */
+		_Atomic bool started;
 	} helper;
+
+	/* asleep.c: waits that other threads than the primary one declared */
+	struct {
+		/* how many last, below MAL_ASLEEP_BEGUN; and how often one began or ended */
+		_Atomic uint64_t waits;
+		_Atomic bool lending; /* some of our CPUs are lent for them; under the lock */
+		/* the helper's: what it saw at the last look, and since when; ticks */
+		uint64_t seen, since;
+		uint64_t next;	  /* look */
+		uint64_t watched; /* tick of the last look at what threads computed */
+	} asleep;
 
 	/* unmanaged.c: of unmanaged ranks alone */
 	struct {
@@ -274,6 +287,7 @@ struct mal_rank {
 		unsigned int peak;
 		bool asks;	   /* between MPI calls it asks for CPUs */
 		unsigned int wish; /* CPUs for which it has work, as it declared; 0: it did not */
+		bool stays; /* so did another thread than the primary one: in MPI it holds too */
 		/* tick of the last look at whether the other threads sleep, and: */
 		uint64_t looked;
 		bool idle;
@@ -306,6 +320,14 @@ struct mal_rank {
 		struct mal_period period; /* of regions; large */
 	} phase;
 };
+
+/* Numbers of mal_rank.asleep.waits: what a begin and an end add. */
+#define MAL_ASLEEP_BEGUN (UINT64_C(1) << 32)
+#define MAL_ASLEEP_BEGIN (MAL_ASLEEP_BEGUN + 1)
+#define MAL_ASLEEP_END (MAL_ASLEEP_BEGUN - 1)
+
+/* The low bits of mal_rank.helper.wait. The others number the calls. */
+enum mal_wait_state { MAL_WAIT_NOT, MAL_WAIT_WAITS, MAL_WAIT_BUSY, MAL_WAIT_STATES = 4 };
 
 /* Of threads in a region, see mal_thread.special: few have any. */
 #define MAL_BY_CPU_TIME 2 /* they share a CPU: they are timed by CPU time */
@@ -340,6 +362,8 @@ struct mal_thread {
 	/* tests, and calls that return at once, until the loop of them is looked at */
 	long tests_left;
 	unsigned int declared; /* waits that the program declared, one in the other (offered.h) */
+	bool offers;	       /* not primary: the outermost of these counts (asleep.h) */
+	bool beside; /* nor the process's first one: only regions and MPI make it primary */
 };
 
 /*
