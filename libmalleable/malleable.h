@@ -2,6 +2,10 @@
 /*
  * malleable.h: what a program may tell the balancer. All of it is optional: programs are balanced
  * unchanged.
+ *
+ * Link with what pkg-config --libs malleable prints; or define MALLEABLE_DLOPEN before the header
+ * is included: then each function is looked up at its first use, and the program starts where the
+ * library is not installed. For C++ the end of this file has scopes.
  */
 #ifndef MALLEABLE_H
 #define MALLEABLE_H
@@ -160,6 +164,130 @@ int malleable_poll(void);
 
 #ifdef __cplusplus
 }
+#endif
+
+#ifdef MALLEABLE_DLOPEN
+#include <dlfcn.h>
+
+/* NAME_found() is NAME() of the library, or returns OTHERWISE where there is none. */
+#define MALLEABLE_LOOK(type, name, parameters) \
+	static inline type(*name##_look(void)) parameters \
+	{ \
+		static char nothing; \
+		static void *found = &nothing; \
+		union { \
+			void *address; \
+			type(*function) parameters; \
+		} it; \
+\
+		it.address = __atomic_load_n(&found, __ATOMIC_RELAXED); \
+		if (it.address == &nothing) { \
+			it.address = dlsym((void *)0, #name); /* RTLD_DEFAULT */ \
+			__atomic_store_n(&found, it.address, __ATOMIC_RELAXED); \
+		} \
+		return it.function; \
+	}
+#define MALLEABLE_FOUND(type, name, parameters, arguments, otherwise) \
+	MALLEABLE_LOOK(type, name, parameters) \
+	static inline type name##_found parameters \
+	{ \
+		return name##_look() ? name##_look() arguments : otherwise; \
+	}
+#define MALLEABLE_MARK(name) \
+	MALLEABLE_LOOK(void, name, (void)) \
+	static inline void name##_found(void) \
+	{ \
+		if (name##_look()) \
+			name##_look()(); \
+	}
+/* clang-format off */
+MALLEABLE_MARK(malleable_phase)
+MALLEABLE_MARK(omp_balanced)
+MALLEABLE_FOUND(const char *, malleable_error, (int error), (error), "no library is there")
+MALLEABLE_FOUND(int, malleable_version, (void), (), 0)
+MALLEABLE_FOUND(int, malleable_state, (void), (), 0)
+MALLEABLE_FOUND(int, malleable_cpus, (void), (), 0)
+MALLEABLE_FOUND(int, malleable_cpus_owned, (void), (), 0)
+MALLEABLE_FOUND(int, malleable_cpu_list, (int *cpus, int max), (cpus, max), 0)
+MALLEABLE_FOUND(unsigned int, malleable_changes, (void), (), 0)
+MALLEABLE_FOUND(int, malleable_await_change, (unsigned int seen, int timeout_ms),
+		(seen, timeout_ms), 0)
+MALLEABLE_FOUND(int, malleable_waiting_begin, (int how), (how), 0)
+MALLEABLE_FOUND(int, malleable_waiting_end, (void), (), 0)
+MALLEABLE_FOUND(int, malleable_borrow, (int most), (most), 0)
+MALLEABLE_FOUND(int, malleable_return, (int keep), (keep), 0)
+MALLEABLE_FOUND(int, malleable_limit, (int most), (most), 0)
+MALLEABLE_FOUND(int, malleable_disable, (void), (), 0)
+MALLEABLE_FOUND(int, malleable_enable, (void), (), 0)
+MALLEABLE_FOUND(int, malleable_on_change, (malleable_change_function *function, void *argument),
+		(function, argument), 0)
+MALLEABLE_FOUND(int, malleable_on_change_remove,
+		(malleable_change_function *function, void *argument), (function, argument), 0)
+MALLEABLE_FOUND(int, malleable_poll, (void), (), 0)
+/* clang-format on */
+#define malleable_phase malleable_phase_found
+#define omp_balanced omp_balanced_found
+#define malleable_error malleable_error_found
+#define malleable_version malleable_version_found
+#define malleable_state malleable_state_found
+#define malleable_cpus malleable_cpus_found
+#define malleable_cpus_owned malleable_cpus_owned_found
+#define malleable_cpu_list malleable_cpu_list_found
+#define malleable_changes malleable_changes_found
+#define malleable_await_change malleable_await_change_found
+#define malleable_waiting_begin malleable_waiting_begin_found
+#define malleable_waiting_end malleable_waiting_end_found
+#define malleable_borrow malleable_borrow_found
+#define malleable_return malleable_return_found
+#define malleable_limit malleable_limit_found
+#define malleable_disable malleable_disable_found
+#define malleable_enable malleable_enable_found
+#define malleable_on_change malleable_on_change_found
+#define malleable_on_change_remove malleable_on_change_remove_found
+#define malleable_poll malleable_poll_found
+#endif
+
+#if defined(__cplusplus) && __cplusplus >= 201103L
+namespace malleable
+{
+/* A wait that ends with its scope, also by an exception. */
+class waiting
+{
+      public:
+	explicit waiting(int how = MALLEABLE_WAIT_BLOCKS) : offered(malleable_waiting_begin(how))
+	{
+	}
+	~waiting()
+	{
+		if (offered >= 0)
+			malleable_waiting_end();
+	}
+	waiting(const waiting &) = delete;
+	waiting &operator=(const waiting &) = delete;
+
+      private:
+	int offered;
+};
+
+/* So with CPUs of others: all of them go back at its end. */
+class borrowing
+{
+      public:
+	explicit borrowing(int most = MALLEABLE_ALL) : result(malleable_borrow(most))
+	{
+	}
+	~borrowing()
+	{
+		if (result >= 0)
+			malleable_return(0);
+	}
+	borrowing(const borrowing &) = delete;
+	borrowing &operator=(const borrowing &) = delete;
+
+      private:
+	int result;
+};
+} // namespace malleable
 #endif
 
 #endif

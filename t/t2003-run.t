@@ -99,6 +99,78 @@ malleable --balance=lewi -- "${mpirun[@]}" -n 2 env PYTHONPATH="$srcdir/contrib/
 ok "ranks in Python wait, borrow and see their step" all_of "exits 0" \
 	"says '^offered 1 has 1$'" "says '^pool had 2 has 1 of 1 1 lends moves rank$'" \
 	"says '^policy lewi$'"
+# Which functions are found at first use, and no library is needed.
+in_header() { sed -nE "$1" "$stage/include/malleable.h" | sort; }
+declared=$(in_header '/^typedef/d; s/^[a-z].*\b(malleable_[a-z_]+|omp_balanced)\(.*/\1/p')
+ok "all functions can be looked up" all_of \
+	"[ \"\$(in_header 's/^MALLEABLE_(FOUND\([^,]*, |MARK\()([a-z_]*).*/\2/p')\" = '$declared' ]" \
+	"[ \"\$(in_header 's/^#define ([a-z_]+) \1_found\$/\1/p')\" = '$declared' ]"
+${CC:-cc} -std=c99 -pedantic-errors -Wall -Wextra -Werror -DMALLEABLE_DLOPEN -I"$stage/include" \
+	-o "$work/found" "$work/linked.c" -ldl
+free() { ! readelf -d "$work/found" | grep -q malleable; }
+run "$work/found"
+ok "a program that looks them up starts without the library" all_of "exits 0" "says '^0 CPUs$'" free
+malleable -- "$work/found"
+ok "and is a rank in a step" all_of "exits 0" "says '^$(nproc) CPUs$'"
+if [ -x "$programs/scopes" ]; then
+	malleable --balance=lewi -- "${mpirun[@]}" -n 2 "$programs/scopes" "$work/scopes"
+	ok "scopes of C++ end with exceptions" all_of "exits 0" "says '^waited, has 1, -5$'" \
+		"says '^borrowed, had 2, has 1$'"
+else
+	skip "scopes of C++ end with exceptions" "needs C++"
+fi
+# The interface before this one, and a library that has no more than that.
+sed '/^MALLEABLE_3/,$d' "$srcdir/libmalleable/stub/stub.map" >"$work/api2.map"
+mkdir "$work/api2"
+${CC:-cc} -shared -fPIC -I"$srcdir" -Wl,-soname,libmalleable.so.1 \
+	-Wl,--version-script="$work/api2.map" -o "$work/api2/libmalleable.so" \
+	"$srcdir/libmalleable/stub/stub.c"
+ln -s libmalleable.so "$work/api2/libmalleable.so.1"
+cat >"$work/both.c" <<'END'
+#include <malleable.h>
+#include <stdio.h>
+static void hear(int cpus, void *argument)
+{
+	*(int *)argument = cpus;
+}
+int main(void)
+{
+	int list[8], heard;
+	malleable_phase();
+	malleable_on_change(hear, &heard);
+	malleable_waiting_begin(MALLEABLE_WAIT_POLLS);
+	malleable_waiting_end();
+	malleable_borrow(MALLEABLE_ALL);
+	malleable_return(0);
+	malleable_poll();
+	malleable_on_change_remove(hear, &heard);
+#ifdef NEW
+	malleable_limit(0);
+#endif
+	return printf("%d %d %d %d\n", malleable_cpus(), malleable_cpus_owned(),
+		      malleable_cpu_list(list, 8), malleable_changes() < 0) < 0;
+}
+END
+# both NAME HEADERS LIBRARIES [FLAG...]
+both() {
+	${CC:-cc} -Wall -Werror "${@:4}" -I"$2" -o "$work/$1" "$work/both.c" -L"$3" -lmalleable
+}
+both old "$srcdir/t/programs/api2" "$work/api2"
+both older "$srcdir/t/programs/api2" "$stage/lib"
+both newer "$stage/include" "$work/api2"
+both new "$stage/include" "$stage/lib" -DNEW
+nothing='^0 0 0 0$' all="^$(nproc) $(nproc) $(nproc) 0\$"
+for program in old older newer; do
+	for library in "$work/api2" "$stage/lib"; do
+		run env LD_LIBRARY_PATH="$library" "$work/$program"
+		ok "$program program, library of $(basename "$library")" all_of "exits 0" \
+			"says '$nothing'"
+	done
+	malleable -- env LD_LIBRARY_PATH="$work/api2" "$work/$program"
+	ok "$program program in a step" all_of "exits 0" "says '$all'"
+done
+run env LD_LIBRARY_PATH="$work/api2" "$work/new"
+ok "a program that needs more does not start" complains 'MALLEABLE_3'
 malleable "$programs/omponly"
 ok "a program without launcher is a rank by itself" all_of "exits 0" "complains '1 rank,'"
 malleable --balance=foo -- echo started
