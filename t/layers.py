@@ -92,26 +92,16 @@ ELSEWHERE = {"libmalleable/malleable.h", "libmalleable/malleable_control.h",
              "libmalleable/prover/prove.h",
              "policies/interface/builtin.h"}
 # What one module alone writes: the ranks' requests and the hints in the segment's header; in the
-# controller the CPUs' words, and those parts of its struct whose type all know.
+# controller the CPUs' words.
 REQUEST = (r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)(?:requests|borrowers|free_cpus)\b|"
            r"(?<!prepared)(?:->|\.)(?:requests\[\w+\]\.\w+|borrowers|free_cpus) [-+|&]?=(?!=)")
 CONTROLLER = "libmalleable/controller/"
-PART = (r"(?:\+\+|--)controller(?:->|\.)%s\b|"
-        r"\bcontroller(?:->|\.)%s\b[^;,(){}=<>!]*(?:[-+|&]?=(?!=)|\+\+|--)")
 WRITERS = {
-    "cpus/allocation": re.compile(PART.replace("%s", "allocation")),
-    "cpus/evict": re.compile(PART.replace("%s", "settling")),
-    "cpus/leaving": re.compile(PART.replace("%s", "leaving")),
-    "cpus/owners": re.compile(r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
-                              r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
-    "ranks": re.compile(PART.replace("%s", "(?:ranks|command)")),
-    "planning": re.compile(PART.replace("%s", "deciding")),
-    "admin_switch": re.compile(PART.replace("%s", "off_switch")),
-    "load/plausibility": re.compile(PART.replace("%s", "plausibility")),
-    "load/totals": re.compile(PART.replace("%s", "(?:last_window|totals|rank_totals)")),
+    "libmalleable/core/request": re.compile(REQUEST),
+    CONTROLLER + "cpus/owners": re.compile(
+        r"\bmal_word_(?!read\b|unpack\b)\w+\(|\bmal_free_check\(|"
+        r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)target\b"),
 }
-WRITERS = {CONTROLLER + module: writes for module, writes in WRITERS.items()}
-WRITERS["libmalleable/core/request"] = re.compile(REQUEST)
 OTHER_FILES = (".f90", ".map", ".pc.in", "README.md")
 
 KEYWORDS = {"_Alignof", "_Static_assert", "__attribute__", "defined", "for", "if", "int", "return",

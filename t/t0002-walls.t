@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 39
+plan 40
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -78,13 +78,25 @@ EOF
 ok "and what another module alone writes" planted <<'EOF'
 cpus/owners alone|libmalleable/controller/cpus/idle.c|void f(mal_word *w) { mal_word_revoke(w); }
 cpus/owners alone|libmalleable/controller/main.c|int f(struct x *x) { atomic_store(&x->target, 1); }
-planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.binds = true; }
-planning alone|libmalleable/controller/overdue.c|void f(void) { controller->deciding.plans++; }
-load/totals alone|libmalleable/controller/main.c|void f(void) { controller->last_window = x; }
 core/request alone|libmalleable/rank/lend.c|void f(void) { atomic_store(&s->requests[1].word, 1); }
 core/request alone|libmalleable/rank/region.c|void f(void) { s->requests[1].since = 1; }
 core/request alone|libmalleable/controller/ranks.c|void f(struct x *x) { x->borrowers |= 1; }
 EOF
+# constant PART...: others than the module that writes it cannot.
+constant() {
+	local part
+	for part; do
+		! printf '#include "%s"\nvoid f(struct mal_controller *c) { c->%s; }\n' \
+			libmalleable/controller/state/controller.h "$part" |
+			${CC:-cc} -std=gnu11 -I. -I"$builddir" -fsyntax-only -xc - 2>"$work/err" &&
+			grep -q 'read-only\|const-qualified' "$work/err" || return
+	done
+}
+ok "the controller's parts are constant elsewhere" constant "ranks[0].running = false" \
+	"command->length = 0" "deciding->plans++" "off_switch->off_now = true" \
+	"allocation->read = true" "leaving->cpus.bits[0]++" "settling->until = 0" \
+	"totals->windows++" "rank_totals[0].work_s = 0" "last_window->measured = true" \
+	"plausibility->now = true"
 ok "and policies that are not pure" planted <<'EOF'
 <time.h> is not for policies|policies/model/model.c|#include <time.h>
 <fcntl.h> is not for policies|policies/model/model.c|#include <fcntl.h>

@@ -24,13 +24,13 @@ static void recover(struct mal_controller *controller, unsigned int rank)
 
 	mal_request_forget(segment, rank);
 	atomic_store(&segment->ranks[rank].binding, 0);
-	if (controller->deciding.binds)
+	if (controller->deciding->binds)
 		mal_evict_rebind(controller);
 	/* Whose region ends from here on looks at its words; whose ended before is seen below. */
 	for (unsigned int i = 0; i < segment->rank_count; i++)
 		mal_notify_cpus_changed(controller, i);
 	taken = mal_owners_recover(controller, rank);
-	if (taken && controller->deciding.binds)
+	if (taken && controller->deciding->binds)
 		mal_evict_rebind(controller);
 	for (unsigned int i = 0; i < segment->rank_count; i++) {
 		mal_request_ask(segment, i, true);
@@ -46,18 +46,23 @@ static bool is_gone(int32_t pid)
 /* What the step runs. Only the first rank whose command line can be read counts. */
 static void note_command(struct mal_controller *controller, int32_t pid)
 {
+	struct mal_command *command = (struct mal_command *)controller->command;
 	char path[64];
 	FILE *file;
 
-	if (controller->command.length)
+	if (command->length)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
 		return;
-	controller->command.length =
-		fread(controller->command.words, 1, sizeof(controller->command.words) - 1, file);
+	command->length = fread(command->words, 1, sizeof(command->words) - 1, file);
 	fclose(file);
+}
+
+static struct mal_rank_view *view_of(const struct mal_controller *controller, unsigned int rank)
+{
+	return (struct mal_rank_view *)&controller->ranks[rank];
 }
 
 static void begin(struct mal_controller *controller, unsigned int rank, int32_t pid)
@@ -65,7 +70,7 @@ static void begin(struct mal_controller *controller, unsigned int rank, int32_t 
 	struct mal_cpumask home = controller->step->segment.ranks[rank].home;
 
 	mal_cpumask_intersect(&home, &controller->step->allocation);
-	controller->ranks[rank] =
+	*view_of(controller, rank) =
 		(struct mal_rank_view){.known = true, .running = true, .pid = pid, .home = home};
 	mal_sampling_rank_came(controller);
 	note_command(controller, pid);
@@ -75,7 +80,7 @@ static void begin(struct mal_controller *controller, unsigned int rank, int32_t 
 
 static void update_rank(struct mal_controller *controller, unsigned int rank)
 {
-	const struct mal_rank_view *view = &controller->ranks[rank];
+	struct mal_rank_view *view = view_of(controller, rank);
 	struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
 	uint32_t state = atomic_load(&slot->state);
 	int32_t pid = atomic_load(&slot->pid);
@@ -83,19 +88,19 @@ static void update_rank(struct mal_controller *controller, unsigned int rank)
 	if (view->running && (state != MAL_RANK_RUNNING || pid != view->pid || is_gone(pid))) {
 		if (state == MAL_RANK_RUNNING && pid == view->pid)
 			atomic_store(&slot->state, MAL_RANK_DEAD);
-		controller->ranks[rank].running = false;
-		controller->ranks[rank].left = true;
+		view->running = false;
+		view->left = true;
 		mal_sampling_rank_left(controller, rank);
 	}
 	/* One that ended in order may still have been killed before it had given all back. */
 	if (view->left && (pid != view->pid || is_gone(pid))) {
 		bool replaced = pid != view->pid;
 
-		controller->ranks[rank].left = false;
+		view->left = false;
 		/* The next program has taken its CPUs back; others' threads may be there still. */
 		if (!replaced)
 			recover(controller, rank);
-		else if (controller->deciding.binds)
+		else if (controller->deciding->binds)
 			mal_evict_rebind(controller);
 	}
 	if (!view->running && state == MAL_RANK_RUNNING && !is_gone(pid))

@@ -306,7 +306,7 @@ static void verdict_beside_others(void **state)
 	says("no estimate: 22.000 s, others used 48 % of the CPUs: try a quiet node");
 	does_not_say("times as slow");
 	assert_true(isnan(mal_verdict_off(node, 22)));
-	node->deciding.rejected = "CPU 3 twice";
+	((struct mal_deciding *)node->deciding)->rejected = "CPU 3 twice";
 	says("no estimate: 22.000 s, the policy was rejected: try another one");
 	start_again("lewi");
 	/* A gain is no better known than a loss. */

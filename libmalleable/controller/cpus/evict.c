@@ -24,6 +24,11 @@
 #define LEAVE_TRIES 3
 #define LEAVE_PAUSE_NS 500000
 
+static struct mal_settling *own(const struct mal_controller *controller)
+{
+	return (struct mal_settling *)controller->settling;
+}
+
 /*
  * The CPUs on which RANK's threads may be: those that it uses, and those that it has lent, where it
  * waits.
@@ -85,7 +90,7 @@ static void evict_all(const struct mal_controller *controller)
 		if (controller->ranks[rank].running)
 			evict_process(controller, rank);
 		else if (controller->ranks[rank].left &&
-			 mal_cpumask_count(&controller->leaving.cpus))
+			 mal_cpumask_count(&controller->leaving->cpus))
 			evict_former(controller, rank);
 }
 
@@ -183,7 +188,7 @@ static void evict_losers(struct mal_controller *controller, const bool *lost)
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		if (!lost[rank])
 			continue;
-		controller->settling.until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
+		own(controller)->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
 		if (controller->ranks[rank].running)
 			evict_process(controller, rank);
 		mal_notify_cpus_changed(controller, rank);
@@ -211,7 +216,7 @@ void mal_evict_receive(struct mal_controller *controller, unsigned int rank)
 	uint16_t counts[MAL_MAX_RANKS];
 
 	mal_count_owned(controller, counts);
-	if (counts[rank] || !controller->deciding.binds)
+	if (counts[rank] || !controller->deciding->binds)
 		return;
 	mal_idle_hand_out(controller);
 	help_out(controller, rank, lost);
@@ -224,20 +229,20 @@ void mal_evict_receive(struct mal_controller *controller, unsigned int rank)
 void mal_evict_settle(struct mal_controller *controller)
 {
 	uint64_t now = mal_ticks();
-	double period = controller->settling.until ? SETTLE_PERIOD_S : KEEP_PERIOD_S;
+	double period = controller->settling->until ? SETTLE_PERIOD_S : KEEP_PERIOD_S;
 
 	/* Its ranks may run on CPUs, as far as the kernel knows, that are others' now. */
-	bool shares = controller->pool || mal_cpumask_count(&controller->leaving.cpus);
+	bool shares = controller->pool || mal_cpumask_count(&controller->leaving->cpus);
 
-	if ((!controller->settling.until && !shares) ||
-	    mal_ticks_to_s(now - controller->settling.looked) < period)
+	if ((!controller->settling->until && !shares) ||
+	    mal_ticks_to_s(now - controller->settling->looked) < period)
 		return;
-	controller->settling.looked = now;
+	own(controller)->looked = now;
 	evict_all(controller);
 	mal_leaving_update(controller);
-	if (now > controller->settling.until) {
+	if (now > controller->settling->until) {
 		mal_leaving_give_up(controller);
-		controller->settling.until = 0;
+		own(controller)->until = 0;
 	}
 }
 
@@ -246,7 +251,7 @@ void mal_evict_idle(struct mal_controller *controller)
 	struct mal_cpumask cpus = {{0}};
 
 	for (unsigned int cpu = 0;
-	     (cpu = mal_cpumask_next(&controller->allocation.idle, cpu)) < MAL_MAX_CPUS; cpu++)
+	     (cpu = mal_cpumask_next(&controller->allocation->idle, cpu)) < MAL_MAX_CPUS; cpu++)
 		if (mal_home_of(controller, cpu) == controller->step->segment.rank_count)
 			mal_cpumask_add(&cpus, cpu);
 	vacate(controller, &cpus);
@@ -271,7 +276,7 @@ static bool release(struct mal_controller *controller, const struct mal_cpumask 
 		evict_all(controller);
 	}
 	if (first)
-		controller->settling.until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
+		own(controller)->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
 	return false;
 }
 

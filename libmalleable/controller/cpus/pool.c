@@ -95,7 +95,7 @@ static struct mal_cpumask held(const struct mal_controller *controller, const un
 {
 	struct mal_cpumask mask = mal_idle_and_owned(controller, owners);
 
-	if (!controller->last_window.measured)
+	if (!controller->last_window->measured)
 		for (unsigned int i = 0; controller->pool && i < controller->pool->count; i++)
 			if (controller->pool->peers[i].self)
 				mal_cpumask_union(&mask, &controller->pool->peers[i].own);
@@ -105,7 +105,7 @@ static struct mal_cpumask held(const struct mal_controller *controller, const un
 static struct mal_pool_rank describe_rank(const struct mal_controller *controller,
 					  unsigned int rank, unsigned int cpus)
 {
-	const struct mal_sample *last = &controller->last_window.samples[rank];
+	const struct mal_sample *last = &controller->last_window->samples[rank];
 	double elapsed = last->elapsed_s > 0 ? last->elapsed_s : 1;
 
 	return (struct mal_pool_rank){.cpus = cpus,
@@ -131,17 +131,17 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (owners[i] < ranks && counts[owners[i]]++ == 0)
 			keeps[owners[i]] = controller->step->cpu[i];
-	mal_cpumask_union(&has, &controller->leaving.cpus);
+	mal_cpumask_union(&has, &controller->leaving->cpus);
 	mal_cpumask_format(&has, text, MAL_CPUMASK_TEXT);
 	used = strlen(text);
 	text[used++] = ' ';
-	mal_cpumask_format(&controller->leaving.cpus, text + used, MAL_CPUMASK_TEXT);
+	mal_cpumask_format(&controller->leaving->cpus, text + used, MAL_CPUMASK_TEXT);
 	used += strlen(text + used);
 	used += (size_t)snprintf(text + used, size - used, "\n");
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		struct mal_pool_rank view = describe_rank(controller, rank, counts[rank]);
 
-		if (controller->ranks[rank].running && controller->last_window.measured)
+		if (controller->ranks[rank].running && controller->last_window->measured)
 			used += (size_t)snprintf(text + used, size - used, "%u %u %.6f %.6f %u\n",
 						 view.cpus, view.max, view.work, view.serial,
 						 counts[rank] ? keeps[rank] : MAL_MAX_CPUS);
@@ -392,7 +392,7 @@ void mal_pool_update(struct mal_controller *controller)
 	unsigned int wanted[PEERS_MAX];
 	bool worth;
 
-	if (!pool || !controller->deciding.binds || controller->off_switch.off_now ||
+	if (!pool || !controller->deciding->binds || controller->off_switch->off_now ||
 	    mal_ticks_to_s(now - pool->looked) < PERIOD_S || !is_first(pool))
 		return;
 	pool->looked = now;

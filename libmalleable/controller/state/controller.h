@@ -3,7 +3,7 @@
  * controller.h: the controller of one step on one node, and what is known of one window.
  *
  * Invariant: Each part of struct mal_controller has one module that writes it (t/t0002-walls.t:
- * alone writes).
+ * the controller's parts are constant elsewhere).
  */
 #pragma once
 
@@ -156,51 +156,61 @@ struct mal_plausibility {
 	double waits_s[MAL_MAX_RANKS], elapsed_s[MAL_MAX_RANKS];
 };
 
+/* The command line of the first rank that came: words, each ended by a null byte. */
+struct mal_command {
+	size_t length;	      /* 0: not known */
+	char words[4096 + 1]; /* the user's, cut; the last byte stays 0 */
+};
+
+/* The administrator's. */
+struct mal_off_switch {
+	bool off_now, ever_off;
+	uint64_t looked; /* tick */
+};
+
+/* What the ranks did in the last window, all 0 before the first. */
+struct mal_last_window {
+	bool measured; /* any window so far was one that counts in the totals */
+	struct mal_sample samples[MAL_MAX_RANKS];
+};
+
+/* CPUs that ranks are to leave. */
+struct mal_leaving {
+	struct mal_cpumask cpus; /* nobody's, but threads of ranks may be there still */
+	struct mal_cpumask kept; /* that ranks were told to leave and did not, at any time */
+};
+
+/* After CPUs were taken away. */
+struct mal_settling {
+	uint64_t until; /* ticks; 0: nothing was taken away */
+	uint64_t looked;
+};
+
 /*
- * All 0 at first. Beside each part stands the module that alone writes it: what only that module
- * knows has its type there, all others may read the rest (t/layers.py checks that).
+ * All 0 at first. Beside each part stands the module that alone writes it. What only that module
+ * knows has its type there; what all may read is constant for the others.
  */
 struct mal_controller {
 	const struct mal_step_facts *step;
 	/* Set by the thread of watch.h, which wakes the controller's loop. */
-	_Atomic bool asked;  /* somebody has a request */
-	_Atomic bool ending; /* the step is over */
-	/* ranks.h */
-	struct mal_rank_view ranks[MAL_MAX_RANKS];
-	/* The command line of the first rank that came: words, each ended by a null byte. */
-	struct {
-		size_t length;	      /* 0: not known */
-		char words[4096 + 1]; /* the user's, cut; the last byte stays 0 */
-	} command;
-	/* planning.h */
-	struct mal_deciding deciding;
-	/* admin_switch.h */
-	struct {
-		bool off_now, ever_off;
-		uint64_t looked; /* tick */
-	} off_switch;
-	/* What the ranks did in the last window, all 0 before the first (load/totals.h). */
-	struct {
-		bool measured; /* any window so far was one that counts in the totals */
-		struct mal_sample samples[MAL_MAX_RANKS];
-	} last_window;
+	_Atomic bool asked;			 /* somebody has a request */
+	_Atomic bool ending;			 /* the step is over */
+	struct mal_parts *parts;		 /* step.c: what the constant parts are in */
+	const struct mal_rank_view *ranks;	 /* by number; ranks.h */
+	const struct mal_command *command;	 /* ranks.h */
+	const struct mal_deciding *deciding;	 /* planning.h */
+	const struct mal_off_switch *off_switch; /* admin_switch.h */
 	/* Which CPUs the ranks may have. */
-	struct mal_allocation allocation; /* cpus/allocation.h */
-	struct {
-		struct mal_cpumask cpus; /* nobody's, but threads of ranks may be there still */
-		struct mal_cpumask
-			kept; /* that ranks were told to leave and did not, at any time */
-	} leaving;	      /* cpus/leaving.h */
-	struct {
-		uint64_t until; /* ticks; 0: nothing was taken away */
-		uint64_t looked;
-	} settling;	       /* cpus/evict.h */
-	struct mal_pool *pool; /* cpus/pool.h; NULL without pool=job */
+	const struct mal_allocation *allocation; /* cpus/allocation.h */
+	const struct mal_leaving *leaving;	 /* cpus/leaving.h */
+	const struct mal_settling *settling;	 /* cpus/evict.h */
+	struct mal_pool *pool;			 /* cpus/pool.h; NULL without pool=job */
 	/* What the ranks do. */
-	struct mal_sampling *sampling; /* load/sampling.h */
-	struct mal_totals totals;      /* load/totals.h */
-	struct mal_rank_totals rank_totals[MAL_MAX_RANKS];
-	struct mal_plausibility plausibility;  /* load/plausibility.h */
+	struct mal_sampling *sampling;		     /* load/sampling.h */
+	const struct mal_totals *totals;	     /* load/totals.h */
+	const struct mal_rank_totals *rank_totals;   /* by number; load/totals.h */
+	const struct mal_last_window *last_window;   /* load/totals.h */
+	const struct mal_plausibility *plausibility; /* load/plausibility.h */
 	struct mal_history *history;	       /* load/history.h; NULL: nothing is noted yet */
 	struct mal_recording *recording;       /* load/recording.h; NULL: there is none */
 	struct mal_alternatives *alternatives; /* load/alternatives.h; NULL: none yet */
