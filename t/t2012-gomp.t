@@ -4,7 +4,7 @@
 # they ask is answered as by libgomp.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 24
+plan 25
 start_cluster
 
 ${CC:-gcc} -O1 -fopenmp -w -DDOACROSS -o "$work/doacross" "$srcdir/t/programs/gomp.c" || exit 1
@@ -103,6 +103,9 @@ ${CC:-gcc} -O1 -fopenmp -w -DPRELOAD -o "$work/preload" "$srcdir/t/programs/gomp
 run srun -n1 -c2 --balance --balance-report=off python3 "$work/fill.py" "$work/preload"
 ok "one that cannot be executed again keeps libgomp, and its children do not get libomp" \
 	all_of "exits 0" "says '^preload'" "! says 'preload .*libomp'"
+run srun -n1 -c2 --balance --balance-report="$work/report.json" "$work/preload"
+ok "one that runs on libomp hands it to no child either" all_of "exits 0" "says '^preload'" \
+	"! says 'preload .*libomp'" "report_has '.per_rank[0].regions >= 1'"
 run srun -n1 -c2 --balance --balance-report=off sh -c "ulimit -f 0; exec $programs/gomp"
 ok "one that may write no files keeps libgomp" all_of "exits 0" "says '^cells 91'"
 # Where threads share a CPU, libgomp's soon sleep and libomp's do not.

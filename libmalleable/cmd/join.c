@@ -128,14 +128,14 @@ static bool is_wanted(struct mal_launcher_group *group, const char *program)
 			value = find_default(program);
 		if (!value && setting->offset == offsetof(struct mal_user_options, report))
 			value = report_unasked();
-		if (mal_setting_set(setting, &group->wish, value ? value : "", &err) < 0) {
+		if (mal_setting_set(setting, &group->user_options, value ? value : "", &err) < 0) {
 			print_once(err.text);
 			return false;
 		}
 	}
 	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0 ||
-	    mal_loadable_choose(group->wish.spec, group->libdir, getenv(MAL_ENV_JOB_POLICIES),
-				&group->choice, &err) < 0) {
+	    mal_loadable_choose(group->user_options.spec, group->libdir,
+				getenv(MAL_ENV_JOB_POLICIES), &group->choice, &err) < 0) {
 		print_once(err.text);
 		return false;
 	}
@@ -265,7 +265,7 @@ static int come(struct mal_launcher_group *group, int *received,
 static void join(struct mal_launcher_group *group)
 {
 	struct mal_launcher_group_answer answer;
-	const struct mal_standalone_wish wish = {
+	const struct mal_standalone_options how = {
 		.choice = &group->choice,
 		.libdir = group->libdir,
 		.cpus = &answer.cpus,
@@ -283,8 +283,8 @@ static void join(struct mal_launcher_group *group)
 	standalone.segment_fd = fcntl(received, F_DUPFD, MAL_SEGMENT_FD_MIN);
 	close(received);
 	memcpy(standalone.socket, answer.socket, sizeof(standalone.socket) - 1);
-	setup = mal_standalone_setup(&standalone, &wish);
-	setup.bits = mal_choice_bits(wish.choice, !report_unasked());
+	setup = mal_standalone_setup(&standalone, &how);
+	setup.bits = mal_choice_bits(how.choice, !report_unasked());
 	setup.quiet = is_quiet();
 	if (standalone.segment_fd >= 0 && mal_setup_apply(&setup, &mal_setup_own, &err) < 0)
 		print_once(err.text);

@@ -33,7 +33,7 @@
 #define REQUEST_MS 1000
 
 static struct {
-	const struct mal_launcher_group *wish;
+	const struct mal_launcher_group *group;
 	/* of the ranks that run: the first is what we listen on, the others end as the ranks do */
 	struct pollfd polled[MAL_MAX_RANKS + 1];
 	int waiting[MAL_MAX_RANKS + 1]; /* connections that wait for an answer, else -1 */
@@ -147,24 +147,24 @@ static void drop(size_t index)
 
 static int begin(struct mal_error *err)
 {
-	const struct mal_launcher_group *wish = all.wish;
+	const struct mal_launcher_group *group = all.group;
 	char step[48];
-	struct mal_standalone_wish start = {
-		.wish = &wish->wish,
-		.choice = &wish->choice,
-		.libdir = wish->libdir,
+	struct mal_standalone_options start = {
+		.user_options = &group->user_options,
+		.choice = &group->choice,
+		.libdir = group->libdir,
 		.step = step,
 		.job_name = getenv("SLURM_JOB_NAME"),
 		.allowed = getenv(MAL_ENV_JOB_POLICIES),
 		.off_file = mal_admin_off_file(),
 		.cpus = &all.cpus,
-		.nodes = wish->nodes,
+		.nodes = group->nodes,
 	};
 
 	/* Where nobody knows who comes, all that the launcher may give them. */
 	if (!all.expected)
-		all.cpus = wish->cpus;
-	snprintf(step, sizeof(step), "%.20s.%s", getenv("SLURM_JOB_ID") ?: "0", wish->name);
+		all.cpus = group->cpus;
+	snprintf(step, sizeof(step), "%.20s.%s", getenv("SLURM_JOB_ID") ?: "0", group->name);
 	start.ranks = mal_cpumask_count(&all.cpus);
 	if (start.ranks < all.expected)
 		start.ranks = all.expected;
@@ -179,9 +179,9 @@ static void start(void)
 
 	all.started = true;
 	all.balanced = begin(&err) == 0;
-	if (!all.balanced && !all.wish->quiet)
+	if (!all.balanced && !all.group->quiet)
 		mal_print_line(stderr, "balance: %s; the ranks of %s run unbalanced", err.text,
-			       all.wish->name);
+			       all.group->name);
 	for (size_t i = 1; i < all.count; i++)
 		answer(i);
 }
@@ -194,8 +194,8 @@ static void hand_over(const char *text)
 	memcpy(&what.record, text, sizeof(what.record));
 	if (what.record.magic != MAL_OUTCOME_MAGIC)
 		return;
-	snprintf(what.launcher, sizeof(what.launcher), "%s", all.wish->name);
-	snprintf(what.policy, sizeof(what.policy), "%s", all.wish->choice.policy->name);
+	snprintf(what.launcher, sizeof(what.launcher), "%s", all.group->name);
+	snprintf(what.policy, sizeof(what.policy), "%s", all.group->choice.policy->name);
 	mal_handover_send(&what);
 }
 
@@ -203,14 +203,14 @@ static void end(void)
 {
 	char text[MAL_STANDALONE_TEXT] = {0};
 
-	mal_rendezvous_end(&all.wish->rendezvous, all.polled[0].fd);
+	mal_rendezvous_end(&all.group->rendezvous, all.polled[0].fd);
 	if (all.claim >= 0)
 		close(all.claim);
 	if (!all.started)
 		return;
-	mal_standalone_end(&all.standalone, all.balanced && !all.wish->quiet, text);
+	mal_standalone_end(&all.standalone, all.balanced && !all.group->quiet, text);
 	hand_over(text);
-	if (all.balanced && mal_report_wish(all.wish->wish.report) != MAL_REPORT_OFF)
+	if (all.balanced && mal_report_wish(all.group->user_options.report) != MAL_REPORT_OFF)
 		mal_standalone_print(text);
 }
 
@@ -219,7 +219,7 @@ void mal_launcher_group_run(const struct mal_launcher_group *group)
 	long deadline = mal_now_ms() + mal_patience_ms(COME_MS);
 	bool any = false;
 
-	all.wish = group;
+	all.group = group;
 	all.standalone = (struct mal_standalone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
 	add(group->listening, -1);
 	while (!any || all.count > 1) {

@@ -17,7 +17,7 @@
 #include "policies/interface/choice.h"
 
 struct mal_launcher_group {
-	struct mal_user_options wish;
+	struct mal_user_options user_options;
 	struct mal_choice choice;
 	const char *libdir;
 	struct mal_rendezvous rendezvous;

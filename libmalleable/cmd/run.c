@@ -31,7 +31,7 @@
 #define SETTINGS_MAX 8
 
 struct arguments {
-	struct mal_user_options wish;
+	struct mal_user_options user_options;
 	const char *libdir;
 	const char *home;
 };
@@ -63,7 +63,7 @@ static int take(struct arguments *arguments, const struct mal_setting *setting, 
 {
 	struct mal_error err;
 
-	if (mal_setting_set(setting, &arguments->wish, value ? value : "", &err) == 0)
+	if (mal_setting_set(setting, &arguments->user_options, value ? value : "", &err) == 0)
 		return 0;
 	return mal_option_wrong(&tool, "--%s: %s", setting->name, err.text);
 }
@@ -124,7 +124,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 				return -1;
 		}
 	}
-	if (strcmp(arguments->wish.spec, "help") == 0) {
+	if (strcmp(arguments->user_options.spec, "help") == 0) {
 		mal_policies_print(stdout, arguments->libdir);
 		return MAL_OPTION_ANSWERED;
 	}
@@ -192,8 +192,8 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 {
 	const char *slash = strrchr(command, '/');
 	struct mal_cpumask cpus, home, idle;
-	struct mal_standalone_wish wish = {
-		.wish = &arguments->wish,
+	struct mal_standalone_options how = {
+		.user_options = &arguments->user_options,
 		.choice = choice,
 		.libdir = arguments->libdir,
 		.step = command,
@@ -205,15 +205,15 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 
 	if (mal_cpumask_get_affinity(0, &cpus) < 0)
 		return mal_fail_errno(err, "cannot read this process's CPUs");
-	wish.ranks = mal_cpumask_count(&cpus);
+	how.ranks = mal_cpumask_count(&cpus);
 	if (arguments->home) {
 		if (read_home(arguments->home, &cpus, &home, &idle, err) < 0)
 			return -1;
-		wish.idle = &idle;
+		how.idle = &idle;
 	}
-	if (mal_standalone_start(standalone, &wish, err) < 0)
+	if (mal_standalone_start(standalone, &how, err) < 0)
 		return -1;
-	setup = mal_standalone_setup(standalone, &wish);
+	setup = mal_standalone_setup(standalone, &how);
 	if (arguments->home)
 		setup.home = &home;
 	return mal_setup_apply(&setup, &mal_setup_own, err);
@@ -231,7 +231,8 @@ int mal_cmd_run(int argc, char **argv)
 	if (result)
 		return result > 0 ? 0 : 2;
 	mal_script_tell();
-	if (mal_loadable_choose(arguments.wish.spec, arguments.libdir, NULL, &choice, &err) < 0) {
+	if (mal_loadable_choose(arguments.user_options.spec, arguments.libdir, NULL, &choice,
+				&err) < 0) {
 		mal_option_wrong(&tool, "--balance: %s", err.text);
 		return 2;
 	}
@@ -249,7 +250,7 @@ int mal_cmd_run(int argc, char **argv)
 	result = run_command(argv + optind, standalone.segment_fd);
 	mal_standalone_end(&standalone, true, text);
 	/* A command that failed has said so: that no rank connected is no news then. */
-	if (mal_report_wish(arguments.wish.report) != MAL_REPORT_OFF &&
+	if (mal_report_wish(arguments.user_options.report) != MAL_REPORT_OFF &&
 	    (result == 0 || !mal_outcome_is_nothing(text)))
 		mal_standalone_print(text);
 	return result;

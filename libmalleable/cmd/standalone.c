@@ -69,10 +69,10 @@ static int launch(struct mal_standalone *standalone, struct mal_launch_options *
 	return result;
 }
 
-int mal_standalone_start(struct mal_standalone *standalone, const struct mal_standalone_wish *wish,
-			 struct mal_error *err)
+int mal_standalone_start(struct mal_standalone *standalone,
+			 const struct mal_standalone_options *how, struct mal_error *err)
 {
-	const char *report = wish->wish->report, *trace = wish->wish->trace;
+	const char *report = how->user_options->report, *trace = how->user_options->trace;
 	char list[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT], path[PATH_MAX],
 		host[256] = "this node";
 	struct mal_launch_options options = {
@@ -80,49 +80,49 @@ int mal_standalone_start(struct mal_standalone *standalone, const struct mal_sta
 		.arguments =
 			{
 				MAL_ARGUMENTS_NO_FDS,
-				.policy = wish->wish->spec,
-				.cpus = mal_cpumask_format(wish->cpus, list, sizeof(list)),
-				.step = wish->step,
-				.libdir = wish->libdir,
+				.policy = how->user_options->spec,
+				.cpus = mal_cpumask_format(how->cpus, list, sizeof(list)),
+				.step = how->step,
+				.libdir = how->libdir,
 				.users_own = getenv(MAL_LOADABLE_VARIABLE),
-				.allowed = wish->allowed,
+				.allowed = how->allowed,
 				.node = host,
-				.job_name = wish->job_name,
+				.job_name = how->job_name,
 				.report_file = mal_report_wish_file(report),
 				.brief = mal_report_wish(report) == MAL_REPORT_BRIEF,
 				.trace_file = *trace && strcmp(trace, "off") != 0 ? trace : NULL,
-				.nodes = wish->nodes,
-				.off_file = wish->off_file,
+				.nodes = how->nodes,
+				.off_file = how->off_file,
 			},
 		.users_topology = true,
 	};
 
 	*standalone = (struct mal_standalone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
-	if (wish->idle)
-		options.arguments.idle = mal_cpumask_format(wish->idle, idle, sizeof(idle));
-	if (snprintf(path, sizeof(path), "%s/malleabled", wish->libdir) >= (int)sizeof(path))
-		return mal_fail(err, "%.64s...: too long", wish->libdir);
-	options.arguments.site_fd = wish->site_fd;
+	if (how->idle)
+		options.arguments.idle = mal_cpumask_format(how->idle, idle, sizeof(idle));
+	if (snprintf(path, sizeof(path), "%s/malleabled", how->libdir) >= (int)sizeof(path))
+		return mal_fail(err, "%.64s...: too long", how->libdir);
+	options.arguments.site_fd = how->site_fd;
 	gethostname(host, sizeof(host) - 1);
-	standalone->segment_fd = mal_segment_create_for_ranks(wish->ranks, wish->cpus, err);
+	standalone->segment_fd = mal_segment_create_for_ranks(how->ranks, how->cpus, err);
 	return standalone->segment_fd < 0 ? -1 : launch(standalone, &options, err);
 }
 
 struct mal_setup mal_standalone_setup(const struct mal_standalone *standalone,
-				      const struct mal_standalone_wish *wish)
+				      const struct mal_standalone_options *how)
 {
 	return (struct mal_setup){
-		.libdir = wish->libdir,
-		.cpus = wish->cpus,
+		.libdir = how->libdir,
+		.cpus = how->cpus,
 		.socket = standalone->socket[0] ? standalone->socket : NULL,
 		.segment_fd = standalone->segment_fd,
-		.max_threads = wish->choice->keys.max_threads,
-		.prove = wish->choice->keys.prove,
-		.bits = mal_choice_bits(wish->choice, true),
-		.keep_gomp = wish->choice->keys.keep_gomp,
-		.nodes = wish->nodes,
+		.max_threads = how->choice->keys.max_threads,
+		.prove = how->choice->keys.prove,
+		.bits = mal_choice_bits(how->choice, true),
+		.keep_gomp = how->choice->keys.keep_gomp,
+		.nodes = how->nodes,
 		.local_rank = -1,
-		.mode = mal_choice_mode(wish->choice),
+		.mode = mal_choice_mode(how->choice),
 	};
 }
 

@@ -18,8 +18,8 @@
 #define MAL_STANDALONE_TEXT 4096
 
 /* What is to be started. */
-struct mal_standalone_wish {
-	const struct mal_user_options *wish;
+struct mal_standalone_options {
+	const struct mal_user_options *user_options;
 	const struct mal_choice *choice;
 	const char *libdir, *step, *job_name;
 	const char *allowed;		/* policies that may be set later, NULL: all */
@@ -39,12 +39,12 @@ struct mal_standalone {
 };
 
 /* Start it. Returns 0, or -1 with ERR. End it in both cases. */
-int mal_standalone_start(struct mal_standalone *standalone, const struct mal_standalone_wish *wish,
-			 struct mal_error *err);
+int mal_standalone_start(struct mal_standalone *standalone,
+			 const struct mal_standalone_options *how, struct mal_error *err);
 
 /* What makes a program a rank of it, in an environment; HOME is left out. */
 struct mal_setup mal_standalone_setup(const struct mal_standalone *standalone,
-				      const struct mal_standalone_wish *wish);
+				      const struct mal_standalone_options *how);
 
 /*
  * End it. TEXT, all 0 before, is its report. With COMPLAINS a controller that has none is said on
