@@ -85,17 +85,15 @@ struct mal_lines *mal_lines_open(const uint8_t *bytes, size_t size, uint64_t unt
 
 static void add_ranges(struct mal_lines *lines, Dwarf_Die *unit)
 {
-	struct range range = {.unit = dwarf_dieoffset(unit)}, *more;
+	struct range range = {.unit = dwarf_dieoffset(unit)};
 	Dwarf_Addr base;
 	ptrdiff_t at = 0;
 
 	while (lines->count < RANGES &&
 	       (at = dwarf_ranges(unit, at, &base, &range.begin, &range.end)) > 0) {
-		more = mal_room(lines->ranges, lines->count, sizeof(*more));
-		if (!more)
+		if (!mal_grow(&lines->ranges, lines->count, sizeof(range)))
 			return;
-		lines->ranges = more;
-		more[lines->count++] = range;
+		lines->ranges[lines->count++] = range;
 	}
 }
 

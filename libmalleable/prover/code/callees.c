@@ -121,9 +121,7 @@ static void give(struct mal_analysis *analysis, uint64_t some, int lenient)
 		}
 		if (!lenient)
 			mal_check_first(analysis, state->registers[reg]);
-		if (node->class != MAL_ITERATIONS)
-			mal_check_value(analysis, state->registers[reg], "passed to a function");
-		else if (analysis->without && !lenient)
+		if (node->class != MAL_ITERATIONS || (analysis->without && !lenient))
 			mal_check_value(analysis, state->registers[reg], "passed to a function");
 	}
 }

@@ -26,13 +26,10 @@ bool mal_other_tells(const struct mal_program *program, const char *symbol)
 	for (size_t i = 0; i < verdicts->question_count; i++)
 		if (strcmp(verdicts->questions[i].symbol, symbol) == 0)
 			return verdicts->questions[i].observes_team;
-	if (!program->options->observes_team || verdicts->question_count == QUESTIONS)
+	if (!program->options->observes_team || verdicts->question_count == QUESTIONS ||
+	    !mal_grow(&verdicts->questions, verdicts->question_count, sizeof(*more)))
 		return true;
-	more = mal_room(verdicts->questions, verdicts->question_count, sizeof(*more));
-	if (!more)
-		return true;
-	verdicts->questions = more;
-	more += verdicts->question_count;
+	more = &verdicts->questions[verdicts->question_count];
 	*more = (struct mal_question){.symbol = strdup(symbol)};
 	if (!more->symbol)
 		return true;

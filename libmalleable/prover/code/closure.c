@@ -202,18 +202,16 @@ static void find_reach(struct mal_program *program, struct mal_reach *reach)
 
 const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry)
 {
-	struct mal_reach reach = {.entry = entry}, *more;
+	struct mal_reach reach = {.entry = entry};
 
 	for (size_t i = 0; i < program->reach_count; i++)
 		if (program->reaches[i].entry == entry)
 			return &program->reaches[i];
 	find_reach(program, &reach);
-	more = realloc(program->reaches, (program->reach_count + 1) * sizeof(*more));
-	if (!more)
+	if (!mal_grow(&program->reaches, program->reach_count, sizeof(reach)))
 		return NULL;
-	program->reaches = more;
-	more[program->reach_count] = reach;
-	return &more[program->reach_count++];
+	program->reaches[program->reach_count] = reach;
+	return &program->reaches[program->reach_count++];
 }
 
 bool mal_indirect_observes(struct mal_program *program)

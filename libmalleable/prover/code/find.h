@@ -2,15 +2,24 @@
 /* find.h: lists that grow; items that are sorted by their addresses. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ITEMS, COUNT of SIZE bytes each, with room for one more: it doubles. NULL without memory. */
-static inline void *mal_room(void *items, size_t count, size_t size)
+/* Room for one more in the list at LIST, COUNT items of SIZE bytes: it doubles. */
+static inline bool mal_grow(void *list, size_t count, size_t size)
 {
-	return count & (count - 1) ? items : realloc(items, (count ? 2 * count : 1) * size);
+	void *items;
+
+	if (count & (count - 1))
+		return true;
+	memcpy(&items, list, sizeof(items));
+	items = realloc(items, (count ? 2 * count : 1) * size);
+	if (items)
+		memcpy(list, &items, sizeof(items));
+	return items;
 }
 
 /* Compares two items, or an address with an item; each item begins with its address. */

@@ -51,14 +51,10 @@ static const char *text_at(const struct mal_image *image, const uint64_t *tags, 
 
 static int add(struct mal_image *image, const struct mal_slot *slot, struct mal_error *err)
 {
-	struct mal_slot *more;
-
 	if (image->slot_count == MAL_IMAGE_SLOTS)
 		return mal_fail(err, "too large: more than %d relocations", MAL_IMAGE_SLOTS);
-	more = mal_room(image->slots, image->slot_count, sizeof(*more));
-	if (!more)
+	if (!mal_grow(&image->slots, image->slot_count, sizeof(*slot)))
 		return mal_fail(err, "out of memory");
-	image->slots = more;
 	image->slots[image->slot_count++] = *slot;
 	return 0;
 }

@@ -207,7 +207,6 @@ static void add_call(struct mal_program *program, struct mal_local *local, uint6
 		     uint64_t target)
 {
 	const struct mal_function *function = mal_image_function(program->image, target);
-	uint64_t *more;
 
 	if (!function) {
 		mal_note(&local->bound, where, "code without unwind information", NULL);
@@ -216,13 +215,10 @@ static void add_call(struct mal_program *program, struct mal_local *local, uint6
 	for (uint32_t i = local->call_count; i-- > 0;)
 		if (local->calls[i] == function->start)
 			return;
-	more = mal_room(local->calls, local->call_count, sizeof(*more));
-	if (!more) {
+	if (mal_grow(&local->calls, local->call_count, sizeof(*local->calls)))
+		local->calls[local->call_count++] = function->start;
+	else
 		mal_note(&local->bound, where, "out of memory", NULL);
-		return;
-	}
-	local->calls = more;
-	local->calls[local->call_count++] = function->start;
 }
 
 static void visit_call(struct mal_program *program, struct mal_local *local,
@@ -335,10 +331,8 @@ static void read_function(struct mal_program *program, struct mal_local *local,
 	uint32_t before;
 
 	for (uint64_t at = function->start; at < function->end && !local->bound.text;) {
-		struct mal_instruction *more = mal_room(text, count, sizeof(*text));
-
-		text = more ? more : text;
-		if (!more || program->instructions + count > instructions_most) {
+		if (!mal_grow(&text, count, sizeof(*text)) ||
+		    program->instructions + count > instructions_most) {
 			mal_note(&local->bound, at, "too large", NULL);
 			break;
 		}
@@ -370,7 +364,6 @@ const struct mal_local *mal_local_at(struct mal_program *program, uint64_t entry
 {
 	const struct mal_function *function = mal_image_function(program->image, entry);
 	size_t place = function ? (size_t)(function - program->image->functions) : 0;
-	struct mal_local *more;
 
 	if (!function)
 		return NULL;
@@ -381,10 +374,8 @@ const struct mal_local *mal_local_at(struct mal_program *program, uint64_t entry
 		return NULL;
 	if (program->local_of[place])
 		return &program->locals[program->local_of[place] - 1];
-	more = mal_room(program->locals, program->local_count, sizeof(*more));
-	if (!more)
+	if (!mal_grow(&program->locals, program->local_count, sizeof(*program->locals)))
 		return NULL;
-	program->locals = more;
 	program->locals[program->local_count] = (struct mal_local){.entry = function->start};
 	program->local_of[place] = (uint32_t)++program->local_count;
 	read_function(program, &program->locals[program->local_count - 1], function);

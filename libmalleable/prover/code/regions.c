@@ -90,8 +90,6 @@ static void step(struct trace *trace, const struct mal_instruction *instruction)
 static int add_region(struct mal_region_functions *regions,
 		      const struct mal_region_function *region, struct mal_error *err)
 {
-	struct mal_region_function *more;
-
 	for (size_t i = 0; i < regions->count; i++)
 		if (regions->list[i].entry == region->entry) {
 			regions->list[i].clause |= region->clause;
@@ -100,11 +98,9 @@ static int add_region(struct mal_region_functions *regions,
 		}
 	if (regions->count == MAL_REGIONS)
 		return mal_fail(err, "too large: more than %d regions", MAL_REGIONS);
-	more = mal_room(regions->list, regions->count, sizeof(*more));
-	if (!more)
+	if (!mal_grow(&regions->list, regions->count, sizeof(*region)))
 		return mal_fail(err, "out of memory");
-	regions->list = more;
-	more[regions->count++] = *region;
+	regions->list[regions->count++] = *region;
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "libmalleable/prover/code/analysis.h"
+#include "libmalleable/prover/code/find.h"
 
 enum { PADS = 256, ULEB = 1, UDATA4 = 3, OMIT = 0xff };
 
@@ -367,7 +368,7 @@ static int sweep(struct mal_program *program, uint64_t entry, struct mal_callee 
 
 const struct mal_callee *mal_callee(struct mal_program *program, uint64_t entry)
 {
-	struct mal_callee *callee, **more;
+	struct mal_callee *callee;
 	size_t open = 0;
 
 	for (size_t i = 0; i < program->callee_count; i++) {
@@ -375,12 +376,8 @@ const struct mal_callee *mal_callee(struct mal_program *program, uint64_t entry)
 		if (program->callees[i]->entry == entry)
 			return program->callees[i]->done ? program->callees[i] : NULL;
 	}
-	more = realloc(program->callees, (program->callee_count + 1) * sizeof(*more));
-	if (!more)
-		return NULL;
-	program->callees = more;
-	callee = calloc(1, sizeof(*callee));
-	if (!callee)
+	if (!mal_grow(&program->callees, program->callee_count, sizeof(callee)) ||
+	    !(callee = calloc(1, sizeof(*callee))))
 		return NULL;
 	program->callees[program->callee_count++] = callee;
 	callee->entry = entry;

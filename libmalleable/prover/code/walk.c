@@ -60,12 +60,9 @@ static void mark_leaders(const struct mal_flow_graph *graph, const struct way *w
 /* Add NUMBER to a list of COUNT; -1 without memory. */
 static int add(uint32_t **list, uint32_t *count, uint32_t number)
 {
-	uint32_t *more = mal_room(*list, *count, sizeof(*more));
-
-	if (!more)
+	if (!mal_grow(list, *count, sizeof(**list)))
 		return -1;
-	*list = more;
-	more[(*count)++] = number;
+	(*list)[(*count)++] = number;
 	return 0;
 }
 
@@ -185,12 +182,9 @@ static uint32_t *entry_of(const struct walk *walk, uint64_t address)
 static int append(struct walk *walk, const struct mal_instruction *instruction)
 {
 	struct mal_flow_graph *graph = walk->graph;
-	struct mal_instruction *more;
 
-	more = mal_room(graph->instructions, graph->instruction_count, sizeof(*more));
-	if (!more)
+	if (!mal_grow(&graph->instructions, graph->instruction_count, sizeof(*instruction)))
 		return -1;
-	graph->instructions = more;
 	*entry_of(walk, instruction->address) = graph->instruction_count + 1;
 	graph->instructions[graph->instruction_count++] = *instruction;
 	return 0;
@@ -216,12 +210,9 @@ static int follow_switch(struct walk *walk)
 	if (count == 0)
 		graph->trouble = "an indirect jump";
 	for (size_t i = 0; i < count; i++) {
-		struct way *more = mal_room(walk->ways, walk->way_count, sizeof(*more));
-
-		if (!more)
+		if (!mal_grow(&walk->ways, walk->way_count, sizeof(*walk->ways)))
 			return -1;
-		walk->ways = more;
-		more[walk->way_count++] = (struct way){from, targets[i]};
+		walk->ways[walk->way_count++] = (struct way){from, targets[i]};
 		push(walk, targets[i]);
 	}
 	return 0;
