@@ -71,13 +71,15 @@ def await_file(name):
         time.sleep(0.001)
 def say(name):
     open(sys.argv[1] + name, "w").close()
+def tell(*words):
+    os.write(1, (" ".join(map(str, words)) + "\n").encode())  # at once: mpirun mixes both ranks'
 if os.environ["OMPI_COMM_WORLD_RANK"] == "0":
     with runtime.waiting() as offered:
         await_file("borrowed")
-    print("offered", offered, "has", runtime.cpus(), flush=True)
+    tell("offered", offered, "has", runtime.cpus())
     say("back")
     with control.Step() as step:
-        print("policy", step.status()["policy"], flush=True)
+        tell("policy", step.status()["policy"])
 else:
     heard, both = [], threading.Barrier(2)
     handle = runtime.on_change(heard.append)
@@ -91,8 +93,8 @@ else:
         await_file("back")
     while runtime.poll() != 1:
         time.sleep(0.001)
-    print("pool had", number, "has", runtime.cpus(), "of", runtime.cpus_owned(), heard[-1],
-          *sorted(runtime.state()), flush=True)
+    tell("pool had", number, "has", runtime.cpus(), "of", runtime.cpus_owned(), heard[-1],
+         *sorted(runtime.state()))
 END
 malleable --balance=lewi -- "${mpirun[@]}" -n 2 env PYTHONPATH="$srcdir/contrib/python" \
 	PYTHONDONTWRITEBYTECODE=1 PATH="$stage/bin:$PATH" python3 "$work/two.py" "$work/two"
@@ -171,6 +173,49 @@ for program in old older newer; do
 done
 run env LD_LIBRARY_PATH="$work/api2" "$work/new"
 ok "a program that needs more does not start" complains 'MALLEABLE_3'
+# Two chains of a script: each has a CPU of its own, and a third comes when one has ended.
+cat >"$work/chain.py" <<'END'
+"""chain.py NAME OTHER: a rank until the other one has come, too."""
+import os, sys, time
+from malleable import runtime
+assert runtime.cpus_owned() == 1, runtime.cpu_list()
+open(sys.argv[1], "w").write(f"{runtime.cpu_list()[0]}\n")
+while not os.path.exists(sys.argv[2]) or not open(sys.argv[2]).read():
+    time.sleep(0.001)
+END
+cat >"$work/chains" <<'END'
+export PYTHONPATH=$1 PYTHONDONTWRITEBYTECODE=1
+cd "$2" && mkdir chain.out && cd chain.out
+python3 ../chain.py a b & first=$!
+python3 ../chain.py b a & second=$!
+wait $first && wait $second && python3 ../chain.py c a
+END
+malleable --ranks=2 -- sh "$work/chains" "$srcdir/contrib/python" "$work"
+two_cpus() { [ "$(cat "$work"/chain.out/[ab] | sort -u | wc -l)" = 2 ]; }
+ok "processes of a script are ranks with a CPU each" all_of "exits 0" two_cpus \
+	"complains ', 2 ranks, 2 CPUs'"
+malleable --ranks=0 -- true
+ok "so many ranks cannot be" all_of "exits 2" "complains 'ranks=0: must be from 1 to 1024'"
+cat >"$work/offers" <<'END'
+[ "$OMPI_COMM_WORLD_RANK" = 0 ] &&
+	exec "$1" offer -- sh -c "until [ -e $2 ]; do sleep 0.01; done; exit 7"
+python3 -c '
+import sys, time
+from malleable import runtime
+while runtime.borrow(2) < 2:
+    time.sleep(0.001)
+open(sys.argv[1], "w")' "$2"
+END
+malleable --balance=lewi -- "${mpirun[@]}" -n 2 env PYTHONPATH="$srcdir/contrib/python" \
+	PYTHONDONTWRITEBYTECODE=1 sh "$work/offers" "$stage/bin/malleable" "$work/offered"
+ok "a command's rank lends while it runs, and has its exit status" \
+	all_of "exits 7" "[ -e '$work/offered' ]"
+run "$stage/bin/malleable" offer -- sh -c 'exit 5'
+ok "outside a step it runs alone" exits 5
+run "$stage/bin/malleable" offer -- "$work/none"
+ok "a command that is not there is 127" all_of "exits 127" "complains 'offer: cannot run'"
+run "$stage/bin/malleable" offer
+ok "and one is needed" all_of "exits 2" "complains 'give a command'"
 malleable "$programs/omponly"
 ok "a program without launcher is a rank by itself" all_of "exits 0" "complains '1 rank,'"
 malleable --balance=foo -- echo started

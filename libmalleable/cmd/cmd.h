@@ -14,6 +14,9 @@ int mal_cmd_status(int argc, char **argv);
 /* malleable set STEP OPTION...: change a running step's CPUs and policy. */
 int mal_cmd_set(int argc, char **argv);
 
+/* malleable offer [--] COMMAND...: lend the CPUs of the calling rank while a command runs. */
+int mal_cmd_offer(int argc, char **argv);
+
 /* malleable events [--json] STEP: print what happens in a step until it ends. */
 int mal_cmd_events(int argc, char **argv);
 

@@ -90,6 +90,7 @@ static const struct {
 	{"status", mal_cmd_status, "balanced steps on this node, or of a job"},
 	{"top", mal_cmd_top, "balanced steps on this node, live"},
 	{"set", mal_cmd_set, "change a running step's CPUs, bounds or policy"},
+	{"offer", mal_cmd_offer, "lend a rank's CPUs while a command runs"},
 	{"events", mal_cmd_events, "what happens in a running step"},
 	{"admin", mal_cmd_admin, "switch balancing off and on (root); check plugstack.conf"},
 	{"replay", mal_cmd_replay, "predict how other policies run a recorded step"},

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
@@ -34,6 +35,7 @@ struct arguments {
 	struct mal_user_options user_options;
 	const char *libdir;
 	const char *home;
+	unsigned int ranks; /* 0: a launcher numbers them */
 };
 
 static void usage(FILE *out)
@@ -48,6 +50,9 @@ static void usage(FILE *out)
 	fputs("  --home=LIST                       the CPUs that the ranks start with; this\n"
 	      "                                    process's other CPUs are idle ones that\n"
 	      "                                    they may get\n"
+	      "  --ranks=N                         processes that COMMAND starts without a\n"
+	      "                                    launcher are ranks, N at once, with equal\n"
+	      "                                    parts of the CPUs\n"
 	      "  --libdir=DIR                      where the controller and the libraries are\n"
 	      "  --help, --version\n"
 	      "\n"
@@ -84,6 +89,7 @@ static void list_options(struct option *options)
 	static const struct option own[] = {
 		{"libdir", required_argument, NULL, 'L'},
 		{"home", required_argument, NULL, 'H'},
+		{"ranks", required_argument, NULL, 'R'},
 		MAL_OPTIONS_END,
 	};
 	const struct mal_setting *setting;
@@ -100,7 +106,7 @@ static void list_options(struct option *options)
 
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-	struct option options[SETTINGS_MAX + 5];
+	struct option options[SETTINGS_MAX + 6];
 	struct mal_error err;
 	int option;
 
@@ -114,6 +120,11 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		switch (option) {
 		case 'L': arguments->libdir = optarg; break;
 		case 'H': arguments->home = optarg; break;
+		case 'R':
+			if (!mal_number_parse(optarg, 1, MAL_MAX_RANKS, &arguments->ranks))
+				return mal_option_wrong(&tool, "--ranks=%s: must be from 1 to %d",
+							optarg, MAL_MAX_RANKS);
+			break;
 		case MAL_OPTION_ANSWERED:
 		case MAL_OPTION_WRONG: return option;
 		default:
@@ -205,7 +216,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 
 	if (mal_cpumask_get_affinity(0, &cpus) < 0)
 		return mal_fail_errno(err, "cannot read this process's CPUs");
-	how.ranks = mal_cpumask_count(&cpus);
+	how.ranks = arguments->ranks ? arguments->ranks : mal_cpumask_count(&cpus);
 	if (arguments->home) {
 		if (read_home(arguments->home, &cpus, &home, &idle, err) < 0)
 			return -1;
@@ -214,6 +225,7 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 	if (mal_standalone_start(standalone, &how, err) < 0)
 		return -1;
 	setup = mal_standalone_setup(standalone, &how);
+	setup.ranks = arguments->ranks;
 	if (arguments->home)
 		setup.home = &home;
 	return mal_setup_apply(&setup, &mal_setup_own, err);

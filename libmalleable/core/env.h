@@ -19,6 +19,8 @@
 #define MAL_ENV_HOME "MALLEABLE_HOME"
 /* Number of this rank among those of the step on this node, from 0. */
 #define MAL_ENV_LOCAL_RANK "MALLEABLE_LOCAL_RANK"
+/* Processes that no launcher numbers take the first free of so many ranks. */
+#define MAL_ENV_RANKS "MALLEABLE_RANKS"
 /* How the team follows the cpuset: auto, team or cpuset. */
 #define MAL_ENV_MODE "MALLEABLE_MODE"
 /* Number of nodes of a step on several, whose summaries are collected at its end. */

@@ -137,7 +137,7 @@ void mal_setup_forget(const struct mal_setup_env *env, bool has_hot_teams)
 		MAL_ENV_SEGMENT_FD,  MAL_ENV_PATIENCE,	MAL_ENV_SOCKET, MAL_ENV_CGROUP,
 		MAL_ENV_CPUS,	     MAL_ENV_MODE,	MAL_ENV_HOME,	MAL_ENV_LOCAL_RANK,
 		MAL_ENV_MAX_THREADS, MAL_ENV_PROVE,	MAL_ENV_NODES,	MAL_ENV_GOMP,
-		MAL_ENV_QUIET,	     MAL_ENV_HOT_TEAMS, MAL_ENV_BITS,
+		MAL_ENV_QUIET,	     MAL_ENV_HOT_TEAMS, MAL_ENV_BITS,	MAL_ENV_RANKS,
 	};
 
 	if (has_hot_teams)
@@ -185,6 +185,7 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 	    set_cpus(env, MAL_ENV_HOME, setup->home, err) < 0 ||
 	    (setup->local_rank >= 0 &&
 	     set_number(env, MAL_ENV_LOCAL_RANK, setup->local_rank, err) < 0) ||
+	    (setup->ranks && set_number(env, MAL_ENV_RANKS, setup->ranks, err) < 0) ||
 	    (setup->max_threads &&
 	     set_number(env, MAL_ENV_MAX_THREADS, setup->max_threads, err) < 0) ||
 	    set(env, MAL_ENV_PROVE, setup->prove != MAL_PROVE_NO ? "yes" : NULL, err) < 0 ||

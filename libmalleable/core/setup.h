@@ -23,6 +23,7 @@ struct mal_setup {
 	bool keep_gomp;			/* programs built for libgomp keep using it */
 	bool quiet;			/* ranks that run unbalanced do not say so */
 	int local_rank;			/* -1: the ranks find it themselves */
+	unsigned int ranks;		/* that no launcher numbers; 0: none */
 };
 
 /* Access to variables: of the process's own environment, or of a task's through Slurm. */

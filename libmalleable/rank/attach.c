@@ -118,10 +118,53 @@ static void read_size(struct mal_rank *rank)
 		mal_launcher_number(environ, MAL_LAUNCHER_SIZE, most, &rank->rank_count);
 }
 
+/* Whether process PID, which has the slot, is balanced no more. One that only starts is absent. */
+static bool has_left(const struct mal_rank *rank, int32_t pid)
+{
+	uint32_t state = atomic_load(&rank->slot->state);
+
+	return pid <= 0 || state == MAL_RANK_ENDED || state == MAL_RANK_DEAD ||
+	       (kill(pid, 0) < 0 && errno == ESRCH);
+}
+
+/* Take the slot if it is empty, or if its program has ended or was replaced by this one. */
+static int take_slot(struct mal_rank *rank, struct mal_error *err)
+{
+	int32_t pid = (int32_t)getpid();
+	int32_t old = 0;
+
+	rank->slot = &rank->segment.ranks[rank->me];
+	while (!atomic_compare_exchange_strong(&rank->slot->pid, &old, pid)) {
+		if (old != pid && !has_left(rank, old))
+			return mal_fail(err,
+					"task %u runs several OpenMP or MPI programs at once: only "
+					"the first is balanced",
+					rank->me);
+	}
+	atomic_store(&rank->slot->state, MAL_RANK_ABSENT);
+	return 0;
+}
+
+/* One of the ranks that no launcher numbers: the first whose slot is free. */
+static bool take_free_slot(struct mal_rank *rank)
+{
+	unsigned int count = rank->segment.rank_count;
+
+	if (!mal_number_parse(getenv(MAL_ENV_RANKS), 1, count, &count))
+		return false;
+	rank->rank_count = count;
+	for (rank->me = 0; rank->me < count; rank->me++)
+		if (take_slot(rank, NULL) == 0)
+			return true;
+	/* No slot is left, which is reported where the first one is tried again. */
+	rank->me = 0;
+	return true;
+}
+
 /*
  * Find our number among the ranks on this node: from Slurm's plugin; else from the launcher's
- * variables, or PMIx; else from the rank in the job, likewise. A program without a launcher is
- * alone.
+ * variables, or PMIx; else from the rank in the job, likewise. A program without a launcher takes a
+ * free number, or is alone.
  */
 static void find_rank(struct mal_rank *rank)
 {
@@ -138,6 +181,8 @@ static void find_rank(struct mal_rank *rank)
 		return;
 	} else if (mal_launcher_number(environ, MAL_LAUNCHER_RANK, most, &rank->me)) {
 		read_size(rank);
+		return;
+	} else if (take_free_slot(rank)) {
 		return;
 	}
 	rank->me = 0;
@@ -208,33 +253,6 @@ static void claim_home(const struct mal_rank *rank)
 					 (struct mal_cpu_state){rank->me, rank->me, false});
 		}
 	}
-}
-
-/* Whether process PID, which has the slot, is balanced no more. One that only starts is absent. */
-static bool has_left(const struct mal_rank *rank, int32_t pid)
-{
-	uint32_t state = atomic_load(&rank->slot->state);
-
-	return pid <= 0 || state == MAL_RANK_ENDED || state == MAL_RANK_DEAD ||
-	       (kill(pid, 0) < 0 && errno == ESRCH);
-}
-
-/* Take the slot if it is empty, or if its program has ended or was replaced by this one. */
-static int take_slot(struct mal_rank *rank, struct mal_error *err)
-{
-	int32_t pid = (int32_t)getpid();
-	int32_t old = 0;
-
-	rank->slot = &rank->segment.ranks[rank->me];
-	while (!atomic_compare_exchange_strong(&rank->slot->pid, &old, pid)) {
-		if (old != pid && !has_left(rank, old))
-			return mal_fail(err,
-					"task %u runs several OpenMP or MPI programs at once: only "
-					"the first is balanced",
-					rank->me);
-	}
-	atomic_store(&rank->slot->state, MAL_RANK_ABSENT);
-	return 0;
 }
 
 /* Whether a rank that runs has one of our CPUs as its home too. */

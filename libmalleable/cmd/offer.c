@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* offer.c: malleable offer: lend the CPUs of the calling rank while a command runs. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "libmalleable/base/option_parser.h"
+#include "libmalleable/base/printable.h"
+#include "libmalleable/cmd/cmd.h"
+#include "libmalleable/malleable.h"
+
+static void usage(FILE *out)
+{
+	fputs("Usage: malleable offer [--] COMMAND...\n"
+	      "\n"
+	      "Runs a command that needs no CPU to speak of, such as the copy of a file, and\n"
+	      "lends the CPUs of the rank in which it runs to the other ranks meanwhile:\n"
+	      "\n"
+	      "  srun --balance sh -c 'malleable offer -- cp input /tmp && ./app'\n"
+	      "\n"
+	      "Outside a balanced step it runs the command alone.\n"
+	      "\n"
+	      "  --help, --version\n"
+	      "\n"
+	      "The exit status is that of COMMAND; 2: wrong arguments; 126, 127: COMMAND could\n"
+	      "not be run.\n",
+	      out);
+}
+
+static const struct mal_tool tool = {"malleable offer", PACKAGE_VERSION, usage};
+
+static pid_t child;
+
+static void pass_on(int number)
+{
+	if (child > 0)
+		kill(child, number);
+}
+
+static int run(char **argv)
+{
+	int status;
+
+	child = fork();
+	if (child < 0) {
+		perror("malleable offer: cannot fork");
+		return 126;
+	}
+	if (child == 0) {
+		execvp(argv[0], argv);
+		mal_print_line(stderr, "malleable offer: cannot run %s: %s", argv[0],
+			       strerror(errno));
+		_exit(errno == ENOENT ? 127 : 126);
+	}
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, pass_on);
+	signal(SIGHUP, pass_on);
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return 126;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int mal_cmd_offer(int argc, char **argv)
+{
+	static const struct option options[] = {MAL_OPTIONS_END};
+	/* Of the library that is preloaded in a balanced step, and nowhere else. */
+	int (*begin)(int how) = (int (*)(int))dlsym(RTLD_DEFAULT, "malleable_waiting_begin");
+	int (*end)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "malleable_waiting_end");
+	int option = mal_option(&tool, argc, argv, "+", options), status;
+
+	if (option != MAL_OPTION_END)
+		return option == MAL_OPTION_ANSWERED ? 0 : 2;
+	if (optind == argc) {
+		mal_option_wrong(&tool, "give a command");
+		return 2;
+	}
+	if (begin && end)
+		begin(MALLEABLE_WAIT_BLOCKS);
+	status = run(argv + optind);
+	if (begin && end)
+		end();
+	return status;
+}
