@@ -27,6 +27,8 @@ else
 		measured --compilers gcc --options O2 falone.f90 floops.f90 fbound.f90
 	ok "what is stored under masks, compared or copied is seen" \
 		measured --options O2,avx512 paces.c strings.c uneven.c wide.c
+	ok "so is what gcc -Os sets at once, and a wait whose end is far from its beginning" \
+		measured --compilers gcc --options Os misuse.c waits.c
 fi
 cat >"$work/fused.c" <<'C'
 /* What is fused to one instruction in vectors is not in the rest of the loop. */

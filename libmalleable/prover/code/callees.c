@@ -249,7 +249,7 @@ static void step_memory(struct mal_analysis *analysis, const char *name)
 	struct mal_state *state = analysis->state;
 	mal_value to = state->registers[MAL_RDI], from = state->registers[MAL_RSI];
 	mal_value length = state->registers[MAL_RDX];
-	const struct mal_node *target = mal_node(values, to), *bytes = mal_node(values, length);
+	const struct mal_node *bytes = mal_node(values, length);
 	int set = strstr(name, "set") != NULL;
 
 	mal_check_address(analysis, to, mal_node(values, to)->class != MAL_IDENTITY);
@@ -259,11 +259,7 @@ static void step_memory(struct mal_analysis *analysis, const char *name)
 	} else {
 		mal_check_address(analysis, from, 0);
 	}
-	if (!mal_is_share(values, length))
-		mal_check_value(analysis, length, "as a length");
-	else if (bytes->class && target->class == MAL_CLEAN)
-		mal_mark_bound(analysis, "as much as a thread's iterations need in one place",
-			       NULL);
+	mal_check_length(analysis, length, to);
 	mal_write_many(analysis, to, set && from == mal_number(values, 0) ? from : 0,
 		       bytes->kind == MAL_NUMBER && bytes->key > 0 ? bytes->key : 0);
 }

@@ -115,6 +115,17 @@ bool mal_check_value(struct mal_analysis *analysis, mal_value value, const char 
 	return false;
 }
 
+void mal_check_length(struct mal_analysis *analysis, mal_value length, mal_value to)
+{
+	struct mal_values *values = &analysis->values;
+
+	if (!mal_is_share(values, length))
+		mal_check_value(analysis, length, "as a length");
+	else if (mal_node(values, length)->class && mal_node(values, to)->class == MAL_CLEAN)
+		mal_mark_bound(analysis, "as much as a thread's iterations need in one place",
+			       NULL);
+}
+
 void mal_check_address(struct mal_analysis *analysis, mal_value address, int store)
 {
 	const struct mal_node *node = mal_node(&analysis->values, address);

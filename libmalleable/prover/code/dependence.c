@@ -23,8 +23,11 @@ static bool changes(const struct mal_analysis *analysis, mal_value value, const 
 	const mal_value parts[] = {node->a, node->b, node->c};
 	uint32_t block = (uint32_t)(node->key >> 40) & 0x3fffff;
 
+	if (node->key >> 62 == 1 && (node->kind == MAL_SYMBOL || node->kind == MAL_STEP) &&
+	    block < analysis->graph.block_count && loop[block] == number)
+		return 1;
 	if (node->kind == MAL_SYMBOL && node->key >> 62 == 1)
-		return block < analysis->graph.block_count && loop[block] == number;
+		return 0;
 	for (size_t i = 0; i < 3 && node->kind != MAL_TELLS; i++)
 		if (parts[i] && changes(analysis, parts[i], loop, number))
 			return 1;
@@ -73,6 +76,8 @@ static void count_exits(struct mal_analysis *analysis, const uint32_t *loop, uin
 static void check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint32_t number)
 {
 	const struct mal_node *read = NULL;
+	mal_value other;
+	uint8_t kind;
 
 	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
 		const struct mal_block_facts *facts = &analysis->facts[i];
@@ -87,9 +92,16 @@ static void check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint
 			leaves |= loop[block->next[j]] != number;
 		if (!leaves)
 			continue;
+		other = facts->right;
 		read = mal_node(&analysis->values, facts->left);
+		if (read->kind != MAL_SYMBOL || !read->a) {
+			other = facts->left;
+			read = mal_node(&analysis->values, facts->right);
+		}
+		kind = mal_node(&analysis->values, other)->kind;
 		if (read->kind != MAL_SYMBOL || !read->a || read->key >> 62 == 1 ||
-		    mal_node(&analysis->values, facts->right)->kind != MAL_NUMBER ||
+		    (kind != MAL_NUMBER && kind != MAL_STEP) ||
+		    changes(analysis, other, loop, number) ||
 		    changes(analysis, read->a, loop, number))
 			return;
 		for (uint32_t j = 0; j < analysis->graph.block_count; j++)

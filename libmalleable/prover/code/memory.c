@@ -344,8 +344,8 @@ void mal_step_string(struct mal_analysis *analysis, const struct mal_instruction
 		if (at->reads & MAL_BIT(registers[i]))
 			mal_check_address(analysis, state->registers[registers[i]],
 					  writes && i == 0);
-	if (at->repeat && !mal_is_share(values, state->registers[MAL_RCX]))
-		mal_check_value(analysis, state->registers[MAL_RCX], "as a length");
+	if (at->repeat)
+		mal_check_length(analysis, state->registers[MAL_RCX], state->registers[MAL_RDI]);
 	if (writes)
 		mal_write_many(analysis, state->registers[MAL_RDI], value,
 			       count->kind == MAL_NUMBER && count->key < 4096 ? count->key * 8 : 0);
