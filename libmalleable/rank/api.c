@@ -163,7 +163,8 @@ static bool is_inside(void)
 	       (mal_self.mpi_depth && !mal_self.declared);
 }
 
-int malleable_waiting_begin(int how)
+/* Apart, as those below: short waits save no register. */
+__attribute__((noinline)) static int begin_wait(int how)
 {
 	int saved = errno, offered;
 
@@ -178,20 +179,35 @@ int malleable_waiting_begin(int how)
 	return offered;
 }
 
-int malleable_waiting_end(void)
+int malleable_waiting_begin(int how)
 {
-	int saved = errno, result = 0;
+	bool blocks = how == MALLEABLE_WAIT_BLOCKS;
+
+	if (mal.active && (blocks || how == MALLEABLE_WAIT_POLLS) &&
+	    mal_offer_begin_short(&mal, blocks))
+		return mal_offer_count(&mal, blocks);
+	return begin_wait(how);
+}
+
+__attribute__((noinline)) static int end_wait(void)
+{
+	int saved = errno;
 
 	if (!mal.active)
 		return 0;
 	if (is_inside())
 		return MALLEABLE_E_THREAD;
 	if (!mal_offer_end())
-		result = MALLEABLE_E_NESTING;
+		return MALLEABLE_E_NESTING;
 	errno = saved;
-	if (!result && !mal_self.declared && mal_self.primary && mal_listeners_any())
+	if (!mal_self.declared && mal_self.primary && mal_listeners_any())
 		tell_changes();
-	return result;
+	return 0;
+}
+
+int malleable_waiting_end(void)
+{
+	return mal.active && mal_offer_end_short(&mal) ? 0 : end_wait();
 }
 
 /* Before the rank borrows or returns: why it may not, or 0. */
@@ -320,6 +336,9 @@ int malleable_on_change(malleable_change_function *function, void *argument)
 		return MALLEABLE_E_INVALID;
 	if (!is_serial())
 		return MALLEABLE_E_THREAD;
+	/* From now on the end of each wait tells. */
+	mal.declared.drawn -= mal.declared.left;
+	mal.declared.left = 0;
 	return mal_listeners_add(function, argument) ? 0 : MALLEABLE_E_FULL;
 }
 

@@ -443,7 +443,7 @@ static unsigned int cpu_of_waiter(const struct mal_rank *rank)
 	return rank->cpus.owned[0];
 }
 
-bool mal_wait_poll_for(struct mal_rank *rank)
+bool mal_wait_poll_for(struct mal_rank *rank, uint64_t since)
 {
 	uint64_t now = mal_ticks();
 	bool locked;
@@ -452,6 +452,8 @@ bool mal_wait_poll_for(struct mal_rank *rank)
 		return false;
 	if (rank->unmanaged && now - rank->primary.last_leave > rank->lend.after)
 		mal_unmanaged_wait(rank, now - rank->primary.last_leave);
+	if (!atomic_load_explicit(&rank->slot->waiting_since, memory_order_relaxed))
+		mal_wait_begin(now - since);
 	if (now < rank->lend.next_look)
 		return false;
 	mal_outside_look_at_polls(rank, now);

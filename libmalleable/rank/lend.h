@@ -47,9 +47,10 @@ void mal_wait_poll(void);
 
 /*
  * The same where polls are not seen: called by another thread on behalf of the primary one, which
- * polls and does nothing else, and needs its CPU for that. Returns whether the wait is long enough.
+ * polls and does nothing else, and needs its CPU for that. A wait that the primary thread has not
+ * begun begins at tick SINCE. Returns whether it is long enough.
  */
-bool mal_wait_poll_for(struct mal_rank *rank);
+bool mal_wait_poll_for(struct mal_rank *rank, uint64_t since);
 
 /*
  * Take the CPUs back because the primary thread computes again although its wait has not ended.

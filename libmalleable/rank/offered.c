@@ -8,19 +8,14 @@
 #include "libmalleable/rank/offered.h"
 
 #include "libmalleable/rank/asleep.h"
+#include "libmalleable/rank/listeners.h"
 #include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait.h"
 #include "libmalleable/rank/wait_helper.h"
 
-static int count_offered(const struct mal_rank *rank, bool blocks)
-{
-	unsigned int cpus = rank->cpus.owned_count;
-
-	if (!mal_rule(rank, MAL_RULE_LEND) || !cpus)
-		return 0;
-	return (int)(cpus - (!blocks || mal_rule(rank, MAL_RULE_KEEP_ONE)));
-}
+/* About so many short waits are worth one that is timed. */
+#define TIMED_EVERY 64
 
 /* The outermost wait of the primary thread. */
 static void begin(struct mal_rank *rank, bool blocks)
@@ -52,8 +47,29 @@ int mal_offer_begin(struct mal_rank *rank, bool blocks)
 		(mal_self.primary ? begin : begin_beside)(rank, blocks);
 	}
 	if (!mal_self.primary)
-		return mal_self.offers ? count_offered(rank, true) : 0;
-	return count_offered(rank, rank->lend.blocks);
+		return mal_self.offers ? mal_offer_count(rank, true) : 0;
+	return mal_offer_count(rank, rank->lend.blocks);
+}
+
+/*
+ * If it was a short one, so were those before that were not timed. Behind a long one all are timed:
+ * their CPUs are lent in time.
+ */
+static void end(struct mal_rank *rank)
+{
+	uint64_t before = rank->slot->count.mpi, took;
+	unsigned int untimed = rank->declared.drawn - rank->declared.left;
+
+	mal_mpi_leave(false);
+	took = rank->slot->count.mpi - before;
+	if (took <= rank->lend.after) {
+		mal_mpi_owe(rank, untimed * took);
+		untimed = 0;
+	}
+	rank->declared.left = untimed || rank->helper.eager || mal_listeners_any()
+				      ? 0
+				      : mal_mpi_draw(&rank->declared.seed, TIMED_EVERY);
+	rank->declared.drawn = rank->declared.left + untimed;
 }
 
 bool mal_offer_end(void)
@@ -62,7 +78,10 @@ bool mal_offer_end(void)
 
 	if (was && !--mal_self.declared) {
 		mal_self.mpi_depth = 1;
-		mal_mpi_leave(false);
+		if (mal_self.primary)
+			end(&mal);
+		else
+			mal_mpi_leave(false);
 		if (mal_self.offers)
 			mal_asleep_end(&mal);
 	}

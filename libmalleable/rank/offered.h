@@ -12,7 +12,57 @@
 
 #include <stdbool.h>
 
-struct mal_rank;
+#include "libmalleable/rank/state/rank.h"
+#include "libmalleable/rank/wait_helper.h"
+
+/* How many CPUs the rank lends in a long wait, in which the thread BLOCKS or needs its CPU. */
+static inline int mal_offer_count(const struct mal_rank *rank, bool blocks)
+{
+	uint32_t rules = mal_rules(rank);
+	unsigned int cpus = rank->cpus.owned_count;
+
+	if (!(rules & MAL_RULE_LEND) || !cpus)
+		return 0;
+	return (int)(cpus - (!blocks || rules & MAL_RULE_KEEP_ONE));
+}
+
+/*
+ * The same as the two functions below, of the primary thread, where it will probably be a short
+ * wait and nothing is to be done: the clock is not read, and no phase ends. The helper notices when
+ * it is long, and begins it. False: nothing was done.
+ */
+static inline bool mal_offer_begin_short(struct mal_rank *rank, bool blocks)
+{
+	if (!rank->declared.left || !mal_self.primary || rank->region.depth || mal_self.mpi_depth ||
+	    mal_self.testing || rank->cpus.borrowed_count || rank->work.asks ||
+	    !rank->helper.started ||
+	    atomic_load_explicit(&rank->slot->changes, memory_order_relaxed) !=
+		    rank->cpus.seen_changes)
+		return false;
+	rank->declared.left--;
+	rank->lend.blocks = blocks;
+	mal_self.declared = mal_self.mpi_depth = 1;
+	mal_self.mpi_frame = 0;
+	mal_self.collective = true;
+	mal_self.calling = MAL_CALLS_POLLS_HIDDEN;
+	mal_self.waiting = false;
+	mal_wait_helper_hand_over(rank);
+	return true;
+}
+
+static inline bool mal_offer_end_short(struct mal_rank *rank)
+{
+	uint32_t waits = rank->helper.calls + MAL_WAIT_WAITS;
+
+	if (mal_self.declared != 1 || mal_self.mpi_depth != 1 ||
+	    mal_self.calling != MAL_CALLS_POLLS_HIDDEN ||
+	    !atomic_compare_exchange_strong(&rank->helper.wait, &waits, rank->helper.calls) ||
+	    atomic_load_explicit(&rank->slot->waiting_since, memory_order_relaxed))
+		return false;
+	mal_self.declared = mal_self.mpi_depth = 0;
+	mal_self.calling = MAL_CALLS_NOT;
+	return true;
+}
 
 /*
  * The thread is about to wait: it BLOCKS in the kernel, or polls on its CPU, which the rank keeps.

@@ -102,27 +102,37 @@ static void look(struct mal_rank *rank)
 		mal_self.polls_left = rank->polls.counted = 0;
 }
 
-/*
- * The short wait that began at tick BEGIN was timed: the others took as long in all, which has
- * counted as serial time. What a sample had of that is not taken back.
- */
-__attribute__((noinline)) static void weigh(struct mal_rank *rank, uint64_t begin)
+uint64_t mal_mpi_owe(struct mal_rank *rank, uint64_t ticks)
 {
 	uint64_t most = rank->slot->count.serial - rank->polls.serial, pay;
 
-	rank->polls.timed = false;
-	rank->polls.counted -= mal_self.polls_left - 1;
-	learn_polls(rank, rank->primary.last_leave - begin);
-	rank->polls.owed += rank->polls.untimed * (rank->primary.last_leave - begin);
-	rank->polls.untimed = 0;
-	rank->polls.seed = rank->polls.seed * 1103515245u + 12345u;
-	rank->polls.until = 1 + (rank->polls.seed >> 16) % (2 * TIMED_EVERY - 1);
-	rank->polls.first = rank->polls.due;
+	rank->polls.owed += ticks;
 	pay = rank->polls.owed < most ? rank->polls.owed : most;
 	rank->polls.owed -= pay;
 	mal_count(&rank->slot->count.serial, -pay);
 	mal_count(&rank->slot->count.mpi, pay);
-	rank->work.polled += pay;
+	return pay;
+}
+
+unsigned int mal_mpi_draw(unsigned int *seed, unsigned int every)
+{
+	*seed = *seed * 1103515245u + 12345u;
+	return 1 + (*seed >> 16) % (2 * every - 1);
+}
+
+/*
+ * The short wait that began at tick BEGIN was timed: the others took as long in all.
+ */
+__attribute__((noinline)) static void weigh(struct mal_rank *rank, uint64_t begin)
+{
+	rank->polls.timed = false;
+	rank->polls.counted -= mal_self.polls_left - 1;
+	learn_polls(rank, rank->primary.last_leave - begin);
+	rank->work.polled +=
+		mal_mpi_owe(rank, rank->polls.untimed * (rank->primary.last_leave - begin));
+	rank->polls.untimed = 0;
+	rank->polls.until = mal_mpi_draw(&rank->polls.seed, TIMED_EVERY);
+	rank->polls.first = rank->polls.due;
 }
 
 /* The end of a call in which polls are seen. */
@@ -299,6 +309,8 @@ __attribute__((noinline)) static void poll_first(void)
 {
 	if (mal_self.calling == MAL_CALLS_POLLS_HIDDEN) {
 		mal_wait_helper_withdraw(&mal);
+		if (!mal_self.waiting)
+			mal_wait_begin(0);
 		mal.polls.counted = 0;
 		look(&mal);
 		return;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct mal_rank;
 
@@ -41,6 +42,14 @@ void mal_mpi_leave(bool boundary);
  * needs no CPU meanwhile if it BLOCKS.
  */
 void mal_mpi_begin_hidden(struct mal_rank *rank, bool collective, bool blocks);
+
+/*
+ * Waits that were not timed took TICKS, which has counted as serial time: from now on as what it
+ * is, but for what a sample had of it. Returns how much of what is owed could be corrected. And
+ * draw after how many such ones to time the next: one in EVERY.
+ */
+uint64_t mal_mpi_owe(struct mal_rank *rank, uint64_t ticks);
+unsigned int mal_mpi_draw(unsigned int *seed, unsigned int every);
 
 /* The calling thread left MPI without returning: by an exception or longjmp(), for example. */
 void mal_mpi_unwound(void);

@@ -45,15 +45,26 @@ static void sleep_ns(uint64_t ns)
 	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 }
 
+/* Call NOW goes on. Returns whether it did at the last look. */
+static bool has_seen(struct mal_rank *rank, uint32_t now)
+{
+	if (rank->helper.seen == now)
+		return true;
+	rank->helper.seen = now;
+	rank->helper.since = mal_ticks();
+	return false;
+}
+
 /* Look at the wait of call NOW. Returns whether that has lasted long enough to lend. */
 static bool look(struct mal_rank *rank, uint32_t now)
 {
 	bool is_long;
 
 	if (now % STATES != WAITS ||
+	    (!has_seen(rank, now) && !atomic_load(&rank->slot->waiting_since)) ||
 	    !atomic_compare_exchange_strong(&rank->helper.wait, &now, now - WAITS + BUSY))
 		return false;
-	is_long = mal_wait_poll_for(rank);
+	is_long = mal_wait_poll_for(rank, rank->helper.since);
 	atomic_store(&rank->helper.wait, now);
 	return is_long;
 }
@@ -68,6 +79,7 @@ static uint32_t watch(struct mal_rank *rank)
 	const uint64_t first = (uint64_t)(mal_ticks_to_s(rank->lend.after) * 1e9);
 	uint64_t pause = first;
 
+	has_seen(rank, now);
 	do {
 		before = now;
 		sleep_ns(pause);
@@ -170,23 +182,26 @@ void mal_wait_helper_withdraw(struct mal_rank *rank)
 	if (mal_self.calling != MAL_CALLS_POLLS_HIDDEN)
 		return;
 	mal_self.calling = MAL_CALLS;
-	mal_self.waiting = true;
 	/* A forked child has no helper. */
 	while (rank->active && atomic_load(&rank->helper.wait) != rank->helper.calls) {
 		now = rank->helper.calls + WAITS;
 		if (!atomic_compare_exchange_strong(&rank->helper.wait, &now, rank->helper.calls))
 			syscall(SYS_sched_yield);
 	}
+	mal_self.waiting = atomic_load_explicit(&rank->slot->waiting_since, memory_order_relaxed);
 }
 
 void mal_wait_helper_end(struct mal_rank *rank)
 {
 	uint64_t begin = rank->primary.last_leave;
 
+	bool waited;
+
 	mal_wait_helper_withdraw(rank);
 	mal_self.calling = MAL_CALLS_NOT;
+	waited = mal_self.waiting;
 	mal_call_end();
-	if (rank->primary.left_mpi - begin > rank->lend.after) {
+	if (waited && rank->primary.left_mpi - begin > rank->lend.after) {
 		rank->helper.eager = EAGER;
 		if (!rank->helper.tried && rank->cpus.owned_count > 1 &&
 		    mal_rule(rank, MAL_RULE_LEND))

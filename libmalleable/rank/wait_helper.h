@@ -9,7 +9,7 @@
  */
 #pragma once
 
-struct mal_rank;
+#include "libmalleable/rank/state/rank.h"
 
 /* After mal_wait_begin(): in this call no poll may be seen. */
 void mal_wait_helper_begin(struct mal_rank *rank);
@@ -19,6 +19,15 @@ void mal_wait_helper_expect(struct mal_rank *rank);
 
 /* Any thread: another one than the primary waits (asleep.h). */
 void mal_wait_helper_wake(struct mal_rank *rank);
+
+/* It has been started, and is to look at the call that begins in time. */
+static inline void mal_wait_helper_hand_over(struct mal_rank *rank)
+{
+	rank->helper.calls += MAL_WAIT_STATES;
+	atomic_store(&rank->helper.wait, rank->helper.calls + MAL_WAIT_WAITS);
+	if (atomic_load(&rank->helper.rest))
+		mal_wait_helper_wake(rank);
+}
 
 /*
  * The primary thread is about to do what the helper may not disturb, such as a poll that is seen:

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MALLEABLE_DLOPEN
+#include "libmalleable/malleable.h"
+
 /* A batch takes some 0.2 to 1 ms. */
 #define BATCHES 101
 #define REGIONS 400
@@ -111,6 +114,13 @@ static void wait_once(void)
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* A wait that ends at once. */
+static void declare(void)
+{
+	malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS);
+	malleable_waiting_end();
+}
+
 /* What two ranks do. */
 static int me;
 static char byte, out[1024], in[1024];
@@ -188,7 +198,7 @@ static void between_ranks(long batches)
 }
 
 /*
- * calls region|call|test|wait N: only these, N times, for counting instructions;
+ * calls region|call|test|wait|declared N: only these, N times, for counting instructions;
  * latency|messages N: messages between two ranks, after a region and without one.
  */
 static void repeat(const char *what, long count)
@@ -206,6 +216,8 @@ static void repeat(const char *what, long count)
 			test();
 		else if (strcmp(what, "wait") == 0)
 			wait_once();
+		else if (strcmp(what, "declared") == 0)
+			declare();
 		else
 			call();
 	}

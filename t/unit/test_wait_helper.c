@@ -523,6 +523,54 @@ static void declared_waits(void **state)
 	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), 0);
 }
 
+/*
+ * Short declared waits read no clock but where they are timed, and count as what they are: half of
+ * the time here. A long one among them lends all the same, and counts from when the helper saw it.
+ */
+static void short_declared_waits(void **state)
+{
+	uint64_t begin, mpi, reads;
+
+	(void)state;
+	for (unsigned int i = 0; i < 100; i++) {
+		malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS);
+		malleable_waiting_end();
+	}
+	begin = mal_ticks();
+	mal.primary.last_leave = begin;
+	mpi = mal.slot->count.mpi;
+	mal.polls.serial = mal.slot->count.serial;
+	mal.polls.owed = 0;
+	test_clock.step = 1;
+	for (unsigned int i = 0; i < 10000; i++) {
+		turn_clock(10 * US);
+		malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS);
+		turn_clock(10 * US);
+		malleable_waiting_end();
+	}
+	reads = mal_ticks() - begin - 200 * MS;
+	test_clock.step = 0;
+	assert_in_range(reads, 100, 1000);
+	assert_in_range(mal.slot->count.mpi - mpi, 90 * MS, 110 * MS);
+	turns(20);
+	mpi = mal.slot->count.mpi;
+	mal.declared.left = 1;
+	declare(MALLEABLE_WAIT_BLOCKS, CPUS);
+	turn_clock(10 * MS);
+	assert_int_equal(malleable_waiting_end(), 0);
+	all_is_back();
+	assert_in_range(mal.slot->count.mpi - mpi, 19 * MS, 25 * MS);
+	/* A poll that is seen is one of a wait. */
+	turns(20);
+	mal.helper.eager = 0;
+	mal.declared.left = 1;
+	malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS);
+	mal_mpi_poll();
+	assert_int_not_equal(mal.slot->waiting_since, 0);
+	malleable_waiting_end();
+	all_is_back();
+}
+
 static bool others_run;
 
 bool mal_all_sleep(const struct mal_rank *rank)
@@ -768,6 +816,8 @@ static void at_any_moment(void **state)
 		for (unsigned int i = 0; i < CALLS; i++) {
 			bool declared = !any(3);
 
+			/* It looks like a short wait. */
+			mal.declared.left = any(2);
 			if (declared)
 				malleable_waiting_begin((int)any(2));
 			else
@@ -819,6 +869,7 @@ int main(void)
 		CASE(inactive_ranks_have_no_helper),
 		CASE(declared_waits),
 		CASE(at_any_moment),
+		CASE(short_declared_waits),
 		CASE(other_threads_wait),
 		CASE(primary_thread_has_its_own),
 		CASE(jumps_leave_the_lock),

@@ -258,11 +258,23 @@ struct mal_rank {
 		/* BUSY: the helper acts for the primary thread, which waits for that */
 		_Atomic uint32_t wait;
 		_Atomic uint32_t rest; /* a futex: what the helper does while there is no call */
-		uint32_t calls;	       /* primary thread, as all below */
-		unsigned int eager;    /* calls behind a long wait that are left */
-		_Atomic bool tried;    /* to start the helper, by any thread */
+		/* the helper's: the last call that it saw, and the tick when it did first */
+		uint32_t seen;
+		uint64_t since;
+		uint32_t calls;	    /* primary thread, as all below */
+		unsigned int eager; /* calls behind a long wait that are left */
+		_Atomic bool tried; /* to start the helper, by any thread */
 		_Atomic bool started;
 	} helper;
+
+	/*
+	 * offered.c: waits that the primary thread declared. DRAWN of them after a short one are
+	 * not timed, LEFT of these are to come: the next one counts for those. SEED: of random
+	 * numbers.
+	 */
+	struct {
+		unsigned int drawn, left, seed;
+	} declared;
 
 	/* asleep.c: waits that other threads than the primary one declared */
 	struct {
@@ -376,8 +388,13 @@ struct mal_thread {
 extern struct mal_rank mal __attribute__((visibility("hidden")));
 extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exec")));
 
-static inline bool mal_rule(const struct mal_rank *rank, uint32_t rule)
+static inline uint32_t mal_rules(const struct mal_rank *rank)
 {
 	return atomic_load_explicit(&rank->segment.header->rules, memory_order_relaxed) &
-	       ~rank->rules_dropped & rule;
+	       ~rank->rules_dropped;
+}
+
+static inline bool mal_rule(const struct mal_rank *rank, uint32_t rule)
+{
+	return mal_rules(rank) & rule;
 }
