@@ -62,6 +62,7 @@ malleable --balance=lewi -- "${mpirun[@]}" -n 2 "$programs/interface" threads "$
 ok "threads: so do threads beside the first, which sleeps" all_of "exits 0" \
 	"says '^has 2 of 1, lists 2, may use 2$'" "says '^offered 1, ended 0, has 1$'" \
 	"says '^heard 0, changed 1, has 1, may use 1, heard 0, returned 1$'"
+export PYTHONPATH=$srcdir/contrib/python PYTHONDONTWRITEBYTECODE=1 PATH=$stage/bin:$PATH
 cat >"$work/two.py" <<'END'
 """Two ranks of one CPU: rank 0 waits for a file until rank 1 has its CPU too, and takes it back."""
 import os, sys, threading, time
@@ -96,8 +97,7 @@ else:
     tell("pool had", number, "has", runtime.cpus(), "of", runtime.cpus_owned(), heard[-1],
          *sorted(runtime.state()))
 END
-malleable --balance=lewi -- "${mpirun[@]}" -n 2 env PYTHONPATH="$srcdir/contrib/python" \
-	PYTHONDONTWRITEBYTECODE=1 PATH="$stage/bin:$PATH" python3 "$work/two.py" "$work/two"
+malleable --balance=lewi -- "${mpirun[@]}" -n 2 python3 "$work/two.py" "$work/two"
 ok "ranks in Python wait, borrow and see their step" all_of "exits 0" \
 	"says '^offered 1 has 1$'" "says '^pool had 2 has 1 of 1 1 lends moves rank$'" \
 	"says '^policy lewi$'"
@@ -173,6 +173,34 @@ for program in old older newer; do
 done
 run env LD_LIBRARY_PATH="$work/api2" "$work/new"
 ok "a program that needs more does not start" complains 'MALLEABLE_3'
+# examples LANGUAGE END: each block of it in doc/interface.md into a file of its own.
+examples() {
+	awk -v start="^\`\`\`$1\$" -v name="$work/example" -v end="$2" '
+		/^```$/ { file = "" } file { print >file }
+		$0 ~ start { file = name (++count) end }
+		END { print count + 0 }' "$srcdir/doc/interface.md"
+}
+sed "s|^prefix=.*|prefix=$stage|" "$stage/lib/pkgconfig/malleable_control.pc" \
+	>"$work/malleable_control.pc"
+libraries=$(PKG_CONFIG_PATH=$work pkg-config --cflags --libs malleable malleable_control)
+count=$(examples c .c)
+for number in $(seq "$count"); do
+	# shellcheck disable=SC2086 # words
+	${CC:-cc} -Wall -Wno-unused-result -Werror -o "$work/example" "$work/example$number.c" \
+		$libraries
+	run "$work/example"
+	ok "doc/interface.md: example $number in C outside a step" exits 0
+	malleable -- "$work/example"
+	ok "and in one" all_of "exits 0" "complains 'balance: '" "silent_about killed"
+done
+count=$((count + $(examples python .py)))
+for file in "$work"/example*.py; do
+	run python3 "$file"
+	ok "${file##*/} outside a step" exits 0
+	malleable -- python3 "$file"
+	ok "and in one" exits 0
+done
+ok "there are examples" [ "$count" -gt 6 ]
 # Two chains of a script: each has a CPU of its own, and a third comes when one has ended.
 cat >"$work/chain.py" <<'END'
 """chain.py NAME OTHER: a rank until the other one has come, too."""
@@ -184,13 +212,12 @@ while not os.path.exists(sys.argv[2]) or not open(sys.argv[2]).read():
     time.sleep(0.001)
 END
 cat >"$work/chains" <<'END'
-export PYTHONPATH=$1 PYTHONDONTWRITEBYTECODE=1
-cd "$2" && mkdir chain.out && cd chain.out
+cd "$1" && mkdir chain.out && cd chain.out
 python3 ../chain.py a b & first=$!
 python3 ../chain.py b a & second=$!
 wait $first && wait $second && python3 ../chain.py c a
 END
-malleable --ranks=2 -- sh "$work/chains" "$srcdir/contrib/python" "$work"
+malleable --ranks=2 -- sh "$work/chains" "$work"
 two_cpus() { [ "$(cat "$work"/chain.out/[ab] | sort -u | wc -l)" = 2 ]; }
 ok "processes of a script are ranks with a CPU each" all_of "exits 0" two_cpus \
 	"complains ', 2 ranks, 2 CPUs'"
@@ -206,8 +233,8 @@ while runtime.borrow(2) < 2:
     time.sleep(0.001)
 open(sys.argv[1], "w")' "$2"
 END
-malleable --balance=lewi -- "${mpirun[@]}" -n 2 env PYTHONPATH="$srcdir/contrib/python" \
-	PYTHONDONTWRITEBYTECODE=1 sh "$work/offers" "$stage/bin/malleable" "$work/offered"
+malleable --balance=lewi -- "${mpirun[@]}" -n 2 sh "$work/offers" "$stage/bin/malleable" \
+	"$work/offered"
 ok "a command's rank lends while it runs, and has its exit status" \
 	all_of "exits 7" "[ -e '$work/offered' ]"
 run "$stage/bin/malleable" offer -- sh -c 'exit 5'
