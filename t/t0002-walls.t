@@ -43,7 +43,7 @@ planted() {
 	return $missed
 }
 watch=libmalleable/controller/state/watch.h load=libmalleable/controller/load
-ok "which finds includes against the layers, however they are written" planted <<EOF
+ok "t/layers.py finds includes against the layers, however they are written" planted <<EOF
 rank does not include|libmalleable/rank/wait.c|#include "$watch"
 rank includes libmalleable/prover/code: it is the prover's|libmalleable/rank/team.c|\
 #include "libmalleable/prover/code/classify.h"
@@ -67,7 +67,7 @@ not installed|libmalleable/malleable.h|#include "libmalleable/core/segment.h"
 a circle: libmalleable/rank/phase -> |libmalleable/rank/phase.h|#include "libmalleable/rank/wait.h"
 a circle: $load/plausibility -> |$load/plausibility.h|#include "$load/sampling.h"
 EOF
-ok "and names that come by another header, or by none" planted <<'EOF'
+ok "t/layers.py finds names that come by another header, or by none" planted <<'EOF'
 mpi does not include it|libmalleable/rank/mpi/c.c|void *f = mal_segment_open;
 mpi does not include it|libmalleable/rank/mpi/c.c|unsigned int nobody = MAL_NOBODY;
 rank does not include it|libmalleable/rank/wait.c|void *f = mal_watch_start;
@@ -75,7 +75,7 @@ extern is for headers|libmalleable/rank/wait.c|void f(void) { extern int mal_x; 
 it has a header|libmalleable/controller/step.c|void mal_watch_start(struct mal_controller *);
 is defined in libmalleable/controller/state|libmalleable/rank/wait.h|int mal_watch_start(void);
 EOF
-ok "and what another module alone writes" planted <<'EOF'
+ok "t/layers.py finds writes to what another module alone writes" planted <<'EOF'
 cpus/owners alone|libmalleable/controller/cpus/idle.c|void f(mal_word *w) { mal_word_revoke(w); }
 cpus/owners alone|libmalleable/controller/main.c|int f(struct x *x) { atomic_store(&x->target, 1); }
 core/request alone|libmalleable/rank/lend.c|void f(void) { atomic_store(&s->requests[1].word, 1); }
@@ -97,7 +97,7 @@ ok "the controller's parts are constant elsewhere" constant "ranks[0].running = 
 	"allocation->read = true" "leaving->cpus.bits[0]++" "settling->until = 0" \
 	"totals->windows++" "rank_totals[0].work_s = 0" "last_window->measured = true" \
 	"plausibility->now = true"
-ok "and policies that are not pure" planted <<'EOF'
+ok "t/layers.py finds policies that are not pure" planted <<'EOF'
 <time.h> is not for policies|policies/model/model.c|#include <time.h>
 <fcntl.h> is not for policies|policies/model/model.c|#include <fcntl.h>
 <time.h> is not for policies|libmalleable/base/error.h|#include <time.h>
@@ -121,12 +121,12 @@ without_tests() {
 		echo "$tree/libmalleable/rank/program/sanitizer.c: there is no t/t2999-compatibility.t"
 	)
 }
-ok "which finds one that is not, and one that names none" without_tests
-ok "and files and folders that have no layer" planted <<'EOF'
+ok "t/named.py finds a test that there is not, and a header that names none" without_tests
+ok "t/layers.py finds files and folders that have no layer" planted <<'EOF'
 spank/new is not in the table|spank/new/new.c|int x;
 neither a C file nor a header|libmalleable/rank/lend.inc|int x;
 EOF
-ok "and two files of one name" planted <<'EOF'
+ok "t/layers.py finds two files of one name" planted <<'EOF'
 one name for two files: libmalleable/controller/step.h spank/step.h|spank/step.h|int x;
 EOF
 # shared: names that two fixtures of unit tests declare.
@@ -137,7 +137,7 @@ shared() {
 ok "no two fixtures share a name" none shared .
 mkdir -p "$work/fixtures/t" && cp -r t/unit "$work/fixtures/t"
 echo 'void node_close(struct node_controller *);' >"$work/fixtures/t/unit/new.h"
-ok "which finds a name that is taken" [ "$(shared "$work/fixtures")" = node_close ]
+ok "a name that two fixtures share is found" [ "$(shared "$work/fixtures")" = node_close ]
 # A file that no Makefile names is not built and not in the tarball; a policy that is not in the
 # table is not known.
 unlisted() {
@@ -163,7 +163,7 @@ ok "each policy is in the table of policies" none unregistered
 mkdir "$work/lists"
 (cd "$work/lists" && cp -r "$srcdir"/{libmalleable,policies,spank,contrib,doc,t,Makefile.am} . &&
 	touch policies/new.c && { unlisted; unregistered; } >"$work/found")
-ok "which finds a file that no list has" [ "$(cat "$work/found")" = \
+ok "a file that no list has is found" [ "$(cat "$work/found")" = \
 	"policies/new.c is in no Makefile
 mal_policy_new is not in policies/interface/registry.c" ]
 
@@ -189,7 +189,7 @@ ok "the layout of what processes of two builds share is written down" all_of "no
 rm -rf "$work/tree" && mkdir "$work/tree" && cp -r libmalleable "$work/tree"
 sed -i 's/^\tuint64_t magic;/&\n\tuint32_t a, b;/' "$work/tree/libmalleable/core/segment.h"
 sed -i 's/^\tX(lends/\tX(naps, EVENT, "naps", "") \\\n&/' "$work/tree/libmalleable/core/counters.h"
-ok "which finds those that are not" [ "$(unpinned "$work/tree" | paste -sd,)" = \
+ok "members whose place is not written down are found" [ "$(unpinned "$work/tree" | paste -sd,)" = \
 	"mal_counters.naps,mal_header.a,mal_header.b" ]
 uncompiled() {
 	! ${CC:-cc} -I"$work/tree" -I"$builddir" -fsyntax-only \
@@ -216,12 +216,12 @@ printf '%s\n' 'BEGIN(Ibarrier, barrier, 2, 0, 1)' 'TEXT(File_open, file_open, 5,
 if [ ${#compilers[@]} -gt 0 ]; then
 	ok "the table of MPI calls fits mpi.h" none differs
 	calls_of "${compilers[0]}" "$work" >"$work/out"
-	ok "which finds wrong numbers, positions and names" all_of "says 'it has 6 arguments'" \
+	ok "t/calls.py finds wrong numbers, positions and names" all_of "says 'it has 6 arguments'" \
 		"says 'position 3 is not the one'" "says 'its Fortran name is ibarrier'" \
 		"says 'it has 1 texts'" "[ \$(wc -l <'$work/out') = 4 ]"
 else
 	skip "the table of MPI calls fits mpi.h" "no mpicc"
-	skip "which finds wrong numbers, positions and names" "no mpicc"
+	skip "t/calls.py finds wrong numbers, positions and names" "no mpicc"
 fi
 
 # What doc/design.md names: files, by the end of their path, and functions.
@@ -240,8 +240,9 @@ unnamed() {
 ok "files and functions that the design names are there" none unnamed
 # shellcheck disable=SC2016 # as the page has them
 printf '%s\n' '`core/no.c`, `core/segment.c`, `mal_no()` and `mal_map()`' >"$work/page.md"
-ok "which finds those that are not" [ "$(unnamed "$work/page.md" | sort | paste -sd,)" = \
-	"no file core/no.c,no function mal_no()" ]
+ok "files and functions that are not there are found" \
+	[ "$(unnamed "$work/page.md" | sort | paste -sd,)" = \
+		"no file core/no.c,no function mal_no()" ]
 
 # unnamed_variables PAGE: variables that the product sets in users' environments, and PAGE lacks.
 unnamed_variables() {
@@ -259,7 +260,7 @@ unnamed_variables() {
 ok "balance(7) names each variable that is set" all_of \
 	"none unnamed_variables doc/man/balance.7.scd" "[ \$(wc -l <'$work/variables') -gt 25 ]"
 sed 's/[*]PRTE_MCA_odls[a-z_]*[*]//' doc/man/balance.7.scd >"$work/page.scd"
-ok "which finds one that it lacks" [ "$(unnamed_variables "$work/page.scd")" = \
+ok "a variable that balance(7) lacks is found" [ "$(unnamed_variables "$work/page.scd")" = \
 	PRTE_MCA_odls_base_exec_agent ]
 
 ok "each message of reports, ranks and the plugin has its row in troubleshooting.md" \
@@ -270,7 +271,7 @@ mkdir "$work/tree/contrib" && cp -r contrib/python "$work/tree/contrib"
 sed 's/`balanced as it is`/`balanced as it was`/' doc/troubleshooting.md \
 	>"$work/tree/doc/troubleshooting.md"
 messages_found() { t/messages.py "$work/tree" | sed 's/.*: //' | paste -sd,; }
-ok "which finds one without, and a row without a message" [ "$(messages_found)" = \
+ok "a message without row is found, and a row without a message" [ "$(messages_found)" = \
 	"no row for 'balanced as it is',no message has 'balanced as it was'" ]
 
 ok "no identifier uses a word that the glossary replaces" none t/words.py
@@ -281,7 +282,7 @@ printf '%s\n' '' '## Replaced words' '| old | new |' '| two_old | new |' \
 printf '%s\n' '/* old */ int old_x, older, MAL_OLD; char *s = "old"; int a_two_old;' \
 	>"$work/words/spank/x.c"
 words_found() { t/words.py "$work/words" | sed 's/.*c: //; s/: .*//' | sort -u | paste -sd,; }
-ok "which finds whole words in code alone" [ "$(words_found)" = MAL_OLD,a_two_old,old_x ]
+ok "t/words.py finds whole words in code alone" [ "$(words_found)" = MAL_OLD,a_two_old,old_x ]
 
 licence() {
 	local missing
@@ -311,13 +312,13 @@ mapfile -t automake < <(ls Makefile.am configure.ac && files -name '*.inc')
 ok "no line of shell has more than 100 columns" none wide "${shell[@]}"
 ok "no line of Python has more than 100 columns" none wide "${python[@]}"
 mapfile -t c < <(files -name '*.[ch]' && files -name '*.cc')
-ok "no line of C has" none wide "${c[@]}"
-ok "no line of Automake has" none wide "${automake[@]}"
+ok "no line of C has more than 100 columns" none wide "${c[@]}"
+ok "no line of Automake has more than 100 columns" none wide "${automake[@]}"
 # Tables are as wide as they are.
 wide_text() {
 	LC_ALL=C.UTF-8 grep -nP '^(?! *\|).{101,}' ./*.md {doc,doc/notes,t,t/inspect}/*.md \
 		contrib/examples/*.md libmalleable/prover/*.md
 }
-ok "no line of Markdown but in tables has" none wide_text
+ok "no line of Markdown but in tables has more than 100 columns" none wide_text
 printf '\t%093d\n' 0 >"$work/wide"
 ok "a line of 101 columns is found" [ "$(wide "$work/wide")" = "# $work/wide:1: 101 columns" ]

@@ -21,7 +21,7 @@ warned() {
 	run srun -n1 -c1 --balance --balance-report=off "$work/warned"
 	exits 0 && grep '^OMP:' "$work/err" | diff "$work/plain" -
 }
-ok "but what libomp tells programs of its own is printed" warned
+ok "what libomp tells a program of its own is printed" warned
 # As libgomp has it, and children see what the user set.
 ${CC:-gcc} -O1 -fopenmp -w -DSCHEDULE -o "$work/scheduled" "$srcdir/t/programs/gomp.c" || exit 1
 same_schedule() {
@@ -32,7 +32,8 @@ same_schedule() {
 	exits 0 && says '^schedule [1-4]' && [ "$(cat "$work/out")" = "$plain" ]
 }
 ok "loops with schedule(runtime) are shared out as libgomp does it" same_schedule
-ok "and as the user says" same_schedule --export=ALL,OMP_SCHEDULE=guided,7
+ok "loops with schedule(runtime) are shared out as the user says" \
+	same_schedule --export=ALL,OMP_SCHEDULE=guided,7
 # What the program asks is answered as without us. libomp prints notes on old functions at any time.
 ${CC:-gcc} -O1 -fopenmp -w -o "$work/answers-gcc" "$srcdir/t/programs/answers.c" || exit 1
 # answers PROGRAM [VARIABLE...]
@@ -47,7 +48,7 @@ answers() {
 	sed 's/^/# /' "$work/diff"
 	return 1
 }
-ok "what OpenMP answers, such as no place where no variable asks for any" all_of \
+ok "what OpenMP answers a program for libgomp, such as no place where none was asked for" all_of \
 	"answers answers-gcc" "says '^ places 0:'"
 # paused PROGRAM...: its 100 regions after a hard pause are seen.
 paused() {
@@ -57,20 +58,22 @@ paused() {
 ok "a hard pause does not end balancing" paused "$work/answers-gcc"
 loader=$(ldd /bin/sh | grep -o '/[^ ]*ld-[^ ]*')
 # shellcheck disable=SC2016
-ok "nor does it in a program that a script starts by the loader's name" \
+ok "a hard pause does not end it in a program that a script starts by the loader's name" \
 	paused sh -c 'exec "$0" --library-path "" "$@"' "$loader" "$work/answers-gcc"
 ok "places are answered as without us" answers answers-gcc OMP_PLACES=cores
 ok "bound threads are answered as without us" answers answers-gcc OMP_PROC_BIND=true OMP_NESTED=true
-ok "with threads bound in another way" answers answers-gcc OMP_PROC_BIND=spread,close \
+ok "threads bound with spread,close are answered as without us" \
+	answers answers-gcc OMP_PROC_BIND=spread,close \
 	"OMP_PLACES={1},{0}"
 run env OMP_DISPLAY_ENV=true srun -n1 -c2 --balance --balance-report=off "$work/scheduled"
 ok "the user's settings are printed once" all_of "exits 0" \
 	"[ \$(grep -c 'DISPLAY ENVIRONMENT BEGIN' $work/err) = 1 ]"
 cp "$programs/answers" "$work/answers-clang"
-ok "what libomp answers is its own, one place" all_of "answers answers-clang" \
+ok "libomp's own programs are told what libomp tells, one place" all_of "answers answers-clang" \
 	"says '^ places 1:'"
-ok "and a hard pause does not end balancing" paused "$work/answers-clang"
-ok "what libomp answers with places is its own" answers answers-clang OMP_PLACES=cores
+ok "a hard pause ends no balancing of libomp's own programs" paused "$work/answers-clang"
+ok "libomp's own programs are told its places where places were asked for" \
+	answers answers-clang OMP_PLACES=cores
 # A package was installed again meanwhile, or a loader keeps its program in memory.
 cat >"$work/gone" <<GONE
 #!/bin/bash
@@ -101,29 +104,29 @@ sys.exit(start(low - 2 * len(sys.argv[1]), sys.argv[1:]))
 PY
 ${CC:-gcc} -O1 -fopenmp -w -DPRELOAD -o "$work/preload" "$srcdir/t/programs/gomp.c" || exit 1
 run srun -n1 -c2 --balance --balance-report=off python3 "$work/fill.py" "$work/preload"
-ok "one that cannot be executed again keeps libgomp, and its children do not get libomp" \
+ok "a program that cannot be executed again keeps libgomp, and so do its children" \
 	all_of "exits 0" "says '^preload'" "! says 'preload .*libomp'"
 run srun -n1 -c2 --balance --balance-report="$work/report.json" "$work/preload"
-ok "one that runs on libomp hands it to no child either" all_of "exits 0" "says '^preload'" \
+ok "a program that runs on libomp hands that to no child" all_of "exits 0" "says '^preload'" \
 	"! says 'preload .*libomp'" "report_has '.per_rank[0].regions >= 1'"
 run srun -n1 -c2 --balance --balance-report=off sh -c "ulimit -f 0; exec $programs/gomp"
-ok "one that may write no files keeps libgomp" all_of "exits 0" "says '^cells 91'"
+ok "a program that may write no files keeps libgomp" all_of "exits 0" "says '^cells 91'"
 # Where threads share a CPU, libgomp's soon sleep and libomp's do not.
 crowded='.per_rank | all(.regions == 0 and (.why | startswith("more threads than CPUs: it keeps")))'
 run env OMP_NUM_THREADS=2 srun -n2 -c1 --balance --balance-report="$work/report.json" \
 	"$programs/patterns-gcc" plain 20
-ok "one with more threads than CPUs keeps libgomp, and the report says so" all_of "exits 0" \
+ok "a program with more threads than CPUs keeps libgomp, and the report tells" all_of "exits 0" \
 	"report_has '$crowded'" "complains 'mode: cpuset, more threads than CPUs: it keeps libgomp'"
 run env OMP_NUM_THREADS=1 srun -n2 -c1 --balance --balance-report="$work/report.json" \
 	"$programs/patterns-gcc" plain 20
-ok "one with as many runs on libomp" all_of "exits 0" \
+ok "a program with as many threads as CPUs runs on libomp" all_of "exits 0" \
 	"report_has '.per_rank | all(.regions > 0 and (.why | contains(\"libgomp\") | not))'"
 # libgomp ends no thread at exit: libomp would, behind the destructors of static objects.
 "${CXX:-g++}" -O1 -fopenmp -w -o "$work/ends" "$srcdir/t/programs/ends.cc" || exit 1
 run srun -n1 -c2 --balance --balance-report=off "$work/ends"
 ok "thread_local objects of OpenMP's threads are not destroyed at exit" exits 0
 run srun -n1 -c2 --balance --balance-report=off "$work/ends" exit
-ok "nor in a forked child" exits 0
+ok "thread_local objects of OpenMP's threads are not destroyed in a forked child" exits 0
 run srun -n1 -c2 --balance --balance-report=off "$work/ends" _exit
 ok "a forked child that ends by _exit() leaves no file of libomp's" exits 0
 if command -v valgrind >/dev/null; then

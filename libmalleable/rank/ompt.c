@@ -4,7 +4,7 @@
  * 4).
  *
  * Invariant: a thread that computes is on the CPU that is its place (t/unit/test_ranks.c:
- * random_schedules; t/t2015-tells.t).
+ * random_schedules; t/unit/test_ompt.c; t/t2002-programs.t).
  */
 #include <omp-tools.h>
 #include <sys/syscall.h>
