@@ -237,7 +237,7 @@ int malleable_control_set_cpus(malleable_control *control, int rank, const char 
 
 int malleable_control_set_count(malleable_control *control, int rank, int min, int max)
 {
-	char words[64], *end = words;
+	char words[64] = "", *end = words;
 
 	if (rank >= 0)
 		end += sprintf(end, "rank=%d", rank);

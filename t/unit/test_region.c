@@ -5,6 +5,7 @@
  */
 #include "t/unit/region_rig.h"
 
+#include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/wait.h"
 
 /*
