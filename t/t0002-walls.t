@@ -216,7 +216,8 @@ printf '%s\n' 'BEGIN(Ibarrier, barrier, 2, 0, 1)' 'TEXT(File_open, file_open, 5,
 if [ ${#compilers[@]} -gt 0 ]; then
 	ok "the table of MPI calls fits mpi.h" none differs
 	calls_of "${compilers[0]}" "$work" >"$work/out"
-	ok "t/calls.py finds wrong numbers, positions and names" all_of "says 'it has 6 arguments'" \
+	ok "t/calls.py finds wrong numbers, positions and names" all_of \
+		"says 'it has 6 arguments'" \
 		"says 'position 3 is not the one'" "says 'its Fortran name is ibarrier'" \
 		"says 'it has 1 texts'" "[ \$(wc -l <'$work/out') = 4 ]"
 else

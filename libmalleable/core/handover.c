@@ -3,8 +3,7 @@
  * handover.c: what became of a launcher's ranks, for the slurmstepd of the batch script.
  *
  * Invariant: what is no such message is passed over, nothing is waited for, and nobody who goes on
- * sending holds root up (t/unit/test_script.c: steps_are_handed_over_in_order;
- * t/t3013-launchers-nodes.t).
+ * sending holds root up (t/unit/test_script.c: steps_are_handed_over_in_order).
  */
 #include "libmalleable/core/handover.h"
 

@@ -3,7 +3,7 @@
  * rundir.c: the directories of controllers' sockets, and what is left in them.
  *
  * Invariant: a socket's directory belongs to root or to the user alone (t/unit/test_launch.c:
- * sockets_are_in_a_directory_of_ones_own; t/t4502-files.t).
+ * sockets_are_in_a_directory_of_ones_own).
  */
 #include "libmalleable/core/rundir.h"
 

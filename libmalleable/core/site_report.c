@@ -2,8 +2,7 @@
 /*
  * site_report.c: the JSON that a controller leaves for report_dir=, in a memfd.
  *
- * Invariant: who reads it never waits (t/unit/test_core.c: site_reports_make_no_reader_wait;
- * t/t4501-controller.t).
+ * Invariant: who reads it never waits (t/unit/test_core.c: site_reports_make_no_reader_wait).
  */
 #include "libmalleable/core/site_report.h"
 

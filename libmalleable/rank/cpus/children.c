@@ -4,7 +4,7 @@
  * threads that the C library makes for it.
  *
  * Invariant: a child process gets the CPUs of its rank, not the one of its creator
- * (t/unit/test_threads.c: children_get_all_cpus; t/t2009-decisions.t).
+ * (t/unit/test_threads.c: children_get_all_cpus).
  *
  * The C library calls its own functions by internal names, so each function that starts a process
  * is interposed, and each that makes a thread.

@@ -3,7 +3,7 @@
  * signals.c: threads that exist only because of us take no signals of the program's.
  *
  * Invariant: signals reach the threads that the program has without us (t/unit/test_threads.c:
- * extra_threads_take_no_signals; t/t2015-tells.t).
+ * extra_threads_take_no_signals).
  */
 #include "libmalleable/rank/cpus/signals.h"
 
