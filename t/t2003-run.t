@@ -184,12 +184,12 @@ sed "s|^prefix=.*|prefix=$stage|" "$stage/lib/pkgconfig/malleable_control.pc" \
 	>"$work/malleable_control.pc"
 libraries=$(PKG_CONFIG_PATH=$work pkg-config --cflags --libs malleable malleable_control)
 count=$(examples c .c)
-for number in $(seq "$count"); do
+for each in $(seq "$count"); do
 	# shellcheck disable=SC2086 # words
-	${CC:-cc} -Wall -Wno-unused-result -Werror -o "$work/example" "$work/example$number.c" \
+	${CC:-cc} -Wall -Wno-unused-result -Werror -o "$work/example" "$work/example$each.c" \
 		$libraries
 	run "$work/example"
-	ok "doc/interface.md: example $number in C outside a step" exits 0
+	ok "doc/interface.md: example $each in C outside a step" exits 0
 	malleable -- "$work/example"
 	ok "and in one" all_of "exits 0" "complains 'balance: '" "silent_about killed"
 done
