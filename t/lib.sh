@@ -49,6 +49,15 @@ number=0
 # need_tools: skip all if the tools for analysts are not there.
 need_tools() { [ -x "$tools/malleable-report" ] || skip_all "needs contrib/prepare's Python"; }
 
+# linking NAME...: what pkg-config prints for programs that use these libraries of the stage.
+linking() {
+	local name
+	for name in "$@"; do
+		sed "s|^prefix=.*|prefix=$stage|" "$stage/lib/pkgconfig/$name.pc" >"$work/$name.pc"
+	done
+	PKG_CONFIG_PATH=$work pkg-config --cflags --libs "$@"
+}
+
 # full: whether checks are made that take long, look at a clock or at gains (contrib/check --full).
 full() { [ "${BALANCE_FULL:-no}" = yes ]; }
 

@@ -29,7 +29,6 @@ ok "and as many threads, also where libgomp has counted those of all" all_of "ex
 	"complains 'policy auto, 2 ranks'" "silent_about 'another number of threads'"
 malleable -- python3 -c 'import ctypes; print(ctypes.CDLL(None).malleable_cpus())'
 ok "malleable_cpus() is right from the first call on" all_of "exits 0" "says '^$(nproc)\$'"
-sed "s|^prefix=.*|prefix=$stage|" "$stage/lib/pkgconfig/malleable.pc" >"$work/malleable.pc"
 cat >"$work/linked.c" <<'END'
 #include <malleable.h>
 #include <stdio.h>
@@ -41,7 +40,7 @@ int main(void)
 END
 # shellcheck disable=SC2046 # words
 ${CC:-cc} -o "$work/linked" "$work/linked.c" \
-	$(PKG_CONFIG_PATH=$work pkg-config --cflags --libs malleable)
+	$(linking malleable)
 needed() { readelf -d "$work/linked" | grep -q 'NEEDED.*\[libmalleable.so.1\]'; }
 run "$work/linked"
 ok "a program that is linked against the library runs as without it outside a step" \
@@ -180,9 +179,7 @@ examples() {
 		$0 ~ start { file = name (++count) end }
 		END { print count + 0 }' "$srcdir/doc/interface.md"
 }
-sed "s|^prefix=.*|prefix=$stage|" "$stage/lib/pkgconfig/malleable_control.pc" \
-	>"$work/malleable_control.pc"
-libraries=$(PKG_CONFIG_PATH=$work pkg-config --cflags --libs malleable malleable_control)
+libraries=$(linking malleable malleable_control)
 count=$(examples c .c)
 for each in $(seq "$count"); do
 	# shellcheck disable=SC2086 # words

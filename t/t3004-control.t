@@ -77,11 +77,9 @@ ok "several in a file do" all_of "exits 0" "has '[.[0].ranks[].cpus] == [\"4-7\"
 set_to mpirun --free
 set_to mpirun --count=4
 ok "all ranks at once" all_of "exits 0" "soon_has '[.[0].ranks[].count] == [4, 4]'"
-sed "s|^prefix=.*|prefix=$stage|" "$stage/lib/pkgconfig/malleable_control.pc" \
-	>"$work/malleable_control.pc"
 # shellcheck disable=SC2046 # words
 ${CC:-cc} -o "$work/control" "$srcdir/t/programs/control.c" \
-	$(PKG_CONFIG_PATH=$work pkg-config --cflags --libs malleable_control)
+	$(linking malleable_control)
 control() { run "$work/control" "$@"; }
 control steps
 ok "a program is told the steps" all_of "exits 0" "says '^$name of 0$'" "says '^0$'"

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* offer.c: malleable offer: lend the CPUs of the calling rank while a command runs. */
 #include <dlfcn.h>
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "libmalleable/base/option_parser.h"
-#include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/command.h"
 #include "libmalleable/malleable.h"
 
 static void usage(FILE *out)
@@ -33,38 +27,6 @@ static void usage(FILE *out)
 
 static const struct mal_tool tool = {"malleable offer", PACKAGE_VERSION, usage};
 
-static pid_t child;
-
-static void pass_on(int number)
-{
-	if (child > 0)
-		kill(child, number);
-}
-
-static int run(char **argv)
-{
-	int status;
-
-	child = fork();
-	if (child < 0) {
-		perror("malleable offer: cannot fork");
-		return 126;
-	}
-	if (child == 0) {
-		execvp(argv[0], argv);
-		mal_print_line(stderr, "malleable offer: cannot run %s: %s", argv[0],
-			       strerror(errno));
-		_exit(errno == ENOENT ? 127 : 126);
-	}
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, pass_on);
-	signal(SIGHUP, pass_on);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return 126;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 int mal_cmd_offer(int argc, char **argv)
 {
 	static const struct option options[] = {MAL_OPTIONS_END};
@@ -81,8 +43,8 @@ int mal_cmd_offer(int argc, char **argv)
 	}
 	if (begin && end)
 		begin(MALLEABLE_WAIT_BLOCKS);
-	status = run(argv + optind);
+	status = mal_command_run(tool.name, argv + optind, -1);
 	if (begin && end)
 		end();
-	return status;
+	return status < 0 ? 126 : status;
 }

@@ -4,25 +4,21 @@
  *
  * Invariant: the command's status and output are as without us (t/t2003-run.t).
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
-#include "libmalleable/base/printable.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/cmd/command.h"
 #include "libmalleable/cmd/standalone.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/script.h"
+#include "libmalleable/core/segment.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/core/setup.h"
-#include "libmalleable/core/starts.h"
 #include "libmalleable/loadable/list.h"
 #include "libmalleable/loadable/loadable.h"
 #include "policies/interface/choice.h"
@@ -148,40 +144,12 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	return 0;
 }
 
-static pid_t child_pid;
-
-static void pass_on(int number)
-{
-	if (child_pid > 0)
-		kill(child_pid, number);
-}
-
-/*
- * Run the command and wait for it; pass signals on. SEGMENT_FD: of its controller, -1: none.
- */
+/* As mal_command_run(). Returns the exit status. */
 static int run_command(char **argv, int segment_fd)
 {
-	int status;
+	int status = mal_command_run("malleable run", argv, segment_fd);
 
-	child_pid = fork();
-	if (child_pid < 0) {
-		perror("malleable run: cannot fork");
-		return 125;
-	}
-	if (child_pid == 0) {
-		mal_starts_begin(segment_fd);
-		execvp(argv[0], argv);
-		mal_print_line(stderr, "malleable run: cannot run %s: %s", argv[0],
-			       strerror(errno));
-		_exit(errno == ENOENT ? 127 : 126);
-	}
-	signal(SIGINT, SIG_IGN);
-	signal(SIGTERM, pass_on);
-	signal(SIGHUP, pass_on);
-	while (waitpid(child_pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return 125;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return status < 0 ? 125 : status;
 }
 
 /* Divide CPUS into HOME, those in LIST, and IDLE, the others. */

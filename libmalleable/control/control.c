@@ -22,8 +22,6 @@
 #include "libmalleable/control/target.h"
 #include "libmalleable/core/env.h"
 
-#define TIMEOUT_MS 2000
-
 struct malleable_control {
 	struct mal_controller_process controller;
 	int held; /* the connection whose end removes our orders, or -1 */
@@ -193,13 +191,18 @@ int malleable_control_cpus(malleable_control *control, int rank, char *list, siz
 	return result;
 }
 
-/* Send a request behind those on the connection that is held, which is answered there. */
-static int request_held(malleable_control *control, const char *request)
+/* The time until which the controller may take to answer what is asked now. */
+static long answer_deadline(void)
 {
-	long deadline = mal_now_ms() + mal_patience_ms(TIMEOUT_MS);
+	return mal_now_ms() + mal_patience_ms(MAL_STEP_TIMEOUT_MS);
+}
+
+/* Send REQUEST on the connection FD, which stays open. */
+static int request_on(malleable_control *control, int fd, const char *request, long deadline)
+{
 	char answer[sizeof(control->err.text)];
 
-	if (mal_channel_ask_on(control->held, request, answer, sizeof(answer), deadline) < 0)
+	if (mal_channel_ask_on(fd, request, answer, sizeof(answer), deadline) < 0)
 		return fail(&control->err, mal_step_no_answer(&control->controller),
 			    "the controller does not answer");
 	return mal_step_read_answer(answer, &control->err);
@@ -213,7 +216,7 @@ int mal_control_order(malleable_control *control, const char *words)
 	if (snprintf(request, sizeof(request), "set %s", words) >= (int)sizeof(request))
 		return fail(&control->err, MALLEABLE_CONTROL_INVALID, "the orders are too long");
 	return control->held < 0 ? mal_step_request(&control->controller, request, &control->err)
-				 : request_held(control, request);
+				 : request_on(control, control->held, request, answer_deadline());
 }
 
 /* Send an order for RANK: WORD, and TEXT behind it, which the controller must not split. */
@@ -315,19 +318,14 @@ int malleable_control_await(malleable_control *control, int timeout_ms)
 /* A connection that stays open after REQUEST, or an error. */
 static int connect_for(malleable_control *control, const char *request)
 {
-	long deadline = mal_now_ms() + mal_patience_ms(TIMEOUT_MS);
-	char answer[sizeof(control->err.text)];
+	long deadline = answer_deadline();
 	int result, fd;
 
 	control->err.text[0] = '\0';
 	fd = mal_channel_open(control->controller.socket, deadline, &control->err);
 	if (fd < 0)
 		return mal_step_no_answer(&control->controller);
-	if (mal_channel_ask_on(fd, request, answer, sizeof(answer), deadline) < 0)
-		result = fail(&control->err, mal_step_no_answer(&control->controller),
-			      "the controller does not answer");
-	else
-		result = mal_step_read_answer(answer, &control->err);
+	result = request_on(control, fd, request, deadline);
 	if (result < 0)
 		close(fd);
 	return result < 0 ? result : fd;

@@ -20,7 +20,6 @@
 #include "libmalleable/malleable_control.h"
 
 #define DIGITS "0123456789"
-#define TIMEOUT_MS 2000
 /* For all controllers together. */
 #define ALL_MS 5000
 
@@ -171,8 +170,8 @@ static void name_step(const struct mal_controller_process *controller, json_t *s
 json_t *mal_step_status(const struct mal_controller_process *controller, struct mal_error *err)
 {
 	size_t length;
-	char *text = mal_channel_ask(controller->socket, "status", mal_patience_ms(TIMEOUT_MS),
-				     &length, err);
+	char *text = mal_channel_ask(controller->socket, "status",
+				     mal_patience_ms(MAL_STEP_TIMEOUT_MS), &length, err);
 	json_t *status;
 
 	if (!text)
@@ -247,8 +246,8 @@ int mal_step_request(const struct mal_controller_process *controller, const char
 		     struct mal_error *err)
 {
 	size_t length;
-	char *text = mal_channel_ask(controller->socket, request, mal_patience_ms(TIMEOUT_MS),
-				     &length, err);
+	char *text = mal_channel_ask(controller->socket, request,
+				     mal_patience_ms(MAL_STEP_TIMEOUT_MS), &length, err);
 	int result;
 
 	if (!text)

@@ -73,6 +73,9 @@ const char *mal_step_text(const json_t *object, const char *key);
 int mal_step_request(const struct mal_controller_process *controller, const char *request,
 		     struct mal_error *err);
 
+/* How long a controller may take to answer, times the patience. */
+#define MAL_STEP_TIMEOUT_MS 2000
+
 /* The enum malleable_control_error of a controller that did not answer: it is gone, or slow. */
 int mal_step_no_answer(const struct mal_controller_process *controller);
 

@@ -81,9 +81,7 @@ static unsigned int wanted_team(const struct mal_rank *rank, const struct mal_re
 
 unsigned int mal_sizing_team(const struct mal_rank *rank, const struct mal_region *region)
 {
-	unsigned int team = wanted_team(rank, region);
-
-	return rank->limit && rank->limit < team ? rank->limit : team;
+	return mal_limited(rank, wanted_team(rank, region));
 }
 
 /*

@@ -144,24 +144,28 @@ static void wake(struct mal_rank *rank)
 
 static void hand_over(struct mal_rank *rank)
 {
-	rank->helper.calls += STATES;
-	atomic_store(&rank->helper.wait, rank->helper.calls + WAITS);
+	mal_wait_helper_number(rank);
 	if (rank->helper.eager || is_far(rank))
 		wake(rank);
 }
 
-void mal_wait_helper_wake(struct mal_rank *rank)
+/* Unless it was tried, or the rank may not lend. */
+static void start_to_lend(struct mal_rank *rank)
 {
 	if (!rank->helper.tried && mal_rule(rank, MAL_RULE_LEND))
 		start(rank);
+}
+
+void mal_wait_helper_wake(struct mal_rank *rank)
+{
+	start_to_lend(rank);
 	if (rank->helper.started)
 		wake(rank);
 }
 
 void mal_wait_helper_expect(struct mal_rank *rank)
 {
-	if (!rank->helper.tried && mal_rule(rank, MAL_RULE_LEND))
-		start(rank);
+	start_to_lend(rank);
 	if (!rank->helper.eager)
 		rank->helper.eager = 1;
 }
@@ -194,7 +198,6 @@ void mal_wait_helper_withdraw(struct mal_rank *rank)
 void mal_wait_helper_end(struct mal_rank *rank)
 {
 	uint64_t begin = rank->primary.last_leave;
-
 	bool waited;
 
 	mal_wait_helper_withdraw(rank);
@@ -203,9 +206,8 @@ void mal_wait_helper_end(struct mal_rank *rank)
 	mal_call_end();
 	if (waited && rank->primary.left_mpi - begin > rank->lend.after) {
 		rank->helper.eager = EAGER;
-		if (!rank->helper.tried && rank->cpus.owned_count > 1 &&
-		    mal_rule(rank, MAL_RULE_LEND))
-			start(rank);
+		if (rank->cpus.owned_count > 1)
+			start_to_lend(rank);
 	} else if (rank->helper.eager) {
 		rank->helper.eager--;
 	}

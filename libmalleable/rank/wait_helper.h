@@ -20,11 +20,17 @@ void mal_wait_helper_expect(struct mal_rank *rank);
 /* Any thread: another one than the primary waits (asleep.h). */
 void mal_wait_helper_wake(struct mal_rank *rank);
 
-/* It has been started, and is to look at the call that begins in time. */
-static inline void mal_wait_helper_hand_over(struct mal_rank *rank)
+/* A call begins that the helper, which has been started, is to look at. */
+static inline void mal_wait_helper_number(struct mal_rank *rank)
 {
 	rank->helper.calls += MAL_WAIT_STATES;
 	atomic_store(&rank->helper.wait, rank->helper.calls + MAL_WAIT_WAITS);
+}
+
+/* The same, to be looked at in time. */
+static inline void mal_wait_helper_hand_over(struct mal_rank *rank)
+{
+	mal_wait_helper_number(rank);
 	if (atomic_load(&rank->helper.rest))
 		mal_wait_helper_wake(rank);
 }

@@ -237,8 +237,7 @@ unsigned int mal_cpus_to_use(const struct mal_rank *rank, unsigned int cpus)
 {
 	uint32_t use = atomic_load_explicit(&rank->slot->use, memory_order_relaxed);
 
-	cpus = use && use < cpus ? use : cpus;
-	return rank->limit && rank->limit < cpus ? rank->limit : cpus;
+	return mal_limited(rank, use && use < cpus ? use : cpus);
 }
 
 static bool is_running(const struct mal_rank *rank, unsigned int number)

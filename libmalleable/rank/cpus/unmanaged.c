@@ -27,9 +27,8 @@ void mal_unmanaged_open(struct mal_rank *rank)
 /* CPUs that the threads can use: one each, or what the program declares. */
 static unsigned int usable_cpus(const struct mal_rank *rank)
 {
-	unsigned int cpus = rank->work.wish > rank->work.peak ? rank->work.wish : rank->work.peak;
-
-	return rank->limit && rank->limit < cpus ? rank->limit : cpus;
+	return mal_limited(rank,
+			   rank->work.wish > rank->work.peak ? rank->work.wish : rank->work.peak);
 }
 
 static void publish(const struct mal_rank *rank)
@@ -138,8 +137,7 @@ void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
 		mal_unmanaged_open(rank);
 	rank->work.stays = !mal_self.primary && most > 1;
 	rank->work.wish = most < MAL_MAX_CPUS ? most : MAL_MAX_CPUS;
-	if (rank->limit && most > rank->limit)
-		most = rank->limit;
+	most = mal_limited(rank, most);
 	publish(rank);
 	if (mal_rule(rank, MAL_RULE_LEND))
 		mal_borrower_set(&rank->segment, rank->me, most > rank->cpus.owned_count);

@@ -388,6 +388,12 @@ struct mal_thread {
 extern struct mal_rank mal __attribute__((visibility("hidden")));
 extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exec")));
 
+/* How many of CPUS CPUs the rank can use by what the program declares. */
+static inline unsigned int mal_limited(const struct mal_rank *rank, unsigned int cpus)
+{
+	return rank->limit && rank->limit < cpus ? rank->limit : cpus;
+}
+
 static inline uint32_t mal_rules(const struct mal_rank *rank)
 {
 	return atomic_load_explicit(&rank->segment.header->rules, memory_order_relaxed) &
