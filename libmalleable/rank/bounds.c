@@ -28,7 +28,7 @@ void mal_bounds_limit(struct mal_rank *rank, unsigned int most)
 		mal_cpus_release_beyond(rank, rank->limit > owned ? rank->limit - owned : 0);
 	if (mal_team_is_free(rank))
 		mal_team_follow(rank, mal_cpus_to_use(rank, owned));
-	mal_unmanaged_call_end(rank);
+	mal_unmanaged_bound(rank);
 	outdate_preparation(rank);
 }
 
@@ -38,7 +38,7 @@ void mal_bounds_disable(struct mal_rank *rank)
 		return;
 	mal_request_close(&rank->segment, rank->me);
 	mal_borrower_set(&rank->segment, rank->me, false);
-	mal_unmanaged_call_end(rank);
+	mal_unmanaged_bound(rank);
 	rank->rules_dropped = MAL_RULE_LEND | MAL_RULE_GROW | MAL_RULE_AWAIT;
 	mal_cpus_release(rank);
 	outdate_preparation(rank);
@@ -51,7 +51,7 @@ bool mal_bounds_enable(struct mal_rank *rank)
 	if (--rank->disabled)
 		return true;
 	rank->rules_dropped = 0;
-	mal_unmanaged_call_end(rank);
+	mal_unmanaged_bound(rank);
 	outdate_preparation(rank);
 	return true;
 }

@@ -135,24 +135,31 @@ __attribute__((noinline)) static void weigh(struct mal_rank *rank, uint64_t begi
 	rank->polls.first = rank->polls.due;
 }
 
-/* The end of a call in which polls are seen. */
-static inline void end_call(struct mal_rank *rank)
+/* Apart: calls that do not wait save no register for it. */
+__attribute__((noinline)) static void end_wait(struct mal_rank *rank)
 {
 	uint64_t begin = rank->primary.last_leave;
 
+	mal_call_end();
+	if (rank->polls.timed)
+		weigh(rank, begin);
+	mal_self.polls_left = 0;
+}
+
+/* The end of a call in which polls are seen. */
+static inline void end_call(struct mal_rank *rank)
+{
 	mal_self.calling = MAL_CALLS_NOT;
 	if (mal_self.waiting) {
-		mal_call_end();
-		if (rank->polls.timed)
-			weigh(rank, begin);
-	} else {
-		if (mal_self.polls_left == rank->polls.first)
-			mal_self.tests_left--;
-		else if (++rank->polls.untimed >= rank->polls.until)
-			rank->polls.first = 1;
-		mal_call_end();
+		end_wait(rank);
+		return;
 	}
+	if (mal_self.polls_left == rank->polls.first)
+		mal_self.tests_left--;
+	else if (++rank->polls.untimed >= rank->polls.until)
+		rank->polls.first = 1;
 	mal_self.polls_left = 0;
+	mal_call_end();
 }
 
 /* Leave a call. Returns whether it was one of the primary thread outside regions. */
@@ -207,18 +214,18 @@ static void note_inside(const struct mal_rank *rank)
 }
 
 /* A call of the primary thread outside regions. */
-static inline void begin_call(bool collective)
+static inline void begin_call(bool collective, unsigned int polls)
 {
 	mal_self.calling = MAL_CALLS;
 	mal_self.collective = collective;
+	mal_self.polls_left = polls;
 	mal_call_begin();
 }
 
 void mal_mpi_begin_hidden(struct mal_rank *rank, bool collective, bool blocks)
 {
 	rank->lend.blocks = blocks;
-	begin_call(collective);
-	mal_self.polls_left = 0;
+	begin_call(collective, 0);
 	mal_wait_begin(0);
 	mal_wait_helper_begin(rank);
 }
@@ -235,12 +242,10 @@ void mal_mpi_enter(bool collective)
 	if (mal_self.testing && mal_mpi_tests_take(collective || polling == MAL_MPI_POLLS_HIDDEN))
 		return;
 	if (mal_self.primary && !mal.region.depth) {
-		if (polling == MAL_MPI_POLLS_HIDDEN) {
+		if (polling == MAL_MPI_POLLS_HIDDEN)
 			mal_mpi_begin_hidden(&mal, collective, false);
-		} else {
-			begin_call(collective);
-			mal_self.polls_left = mal.polls.first;
-		}
+		else
+			begin_call(collective, mal.polls.first);
 	} else {
 		if (mal.region.depth)
 			note_inside(&mal);

@@ -109,6 +109,7 @@ STUB(void, mal_unmanaged_sample, (struct mal_rank * rank, struct mal_snapshot *s
 STUB(void, mal_unmanaged_wait, (struct mal_rank * rank, uint64_t ticks), NOTHING)
 STUB(void, mal_unmanaged_wait_end, (struct mal_rank * rank, uint64_t ticks), NOTHING)
 STUB(void, mal_unmanaged_call_begin, (const struct mal_rank *rank), NOTHING)
+STUB(void, mal_unmanaged_bound, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_unmanaged_call_end, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_unmanaged_wish, (struct mal_rank * rank, unsigned int most), NOTHING)
 STUB(bool, mal_unmanaged_is_idle, (struct mal_rank * rank), true)

@@ -15,15 +15,6 @@
 
 #define LOOK_EVERY_S 1e-3
 
-void mal_unmanaged_open(struct mal_rank *rank)
-{
-	rank->unmanaged = !rank->ompt;
-	rank->work.peak = 1;
-	rank->work.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	rank->work.last_serial =
-		atomic_load_explicit(&rank->slot->count.serial, memory_order_relaxed);
-}
-
 /* CPUs that the threads can use: one each, or what the program declares. */
 static unsigned int usable_cpus(const struct mal_rank *rank)
 {
@@ -31,8 +22,24 @@ static unsigned int usable_cpus(const struct mal_rank *rank)
 			   rank->work.wish > rank->work.peak ? rank->work.wish : rank->work.peak);
 }
 
-static void publish(const struct mal_rank *rank)
+static void count_usable(struct mal_rank *rank)
 {
+	rank->work.usable = rank->disabled ? 0 : usable_cpus(rank);
+}
+
+void mal_unmanaged_open(struct mal_rank *rank)
+{
+	rank->unmanaged = !rank->ompt;
+	rank->work.peak = 1;
+	count_usable(rank);
+	rank->work.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	rank->work.last_serial =
+		atomic_load_explicit(&rank->slot->count.serial, memory_order_relaxed);
+}
+
+static void publish(struct mal_rank *rank)
+{
+	count_usable(rank);
 	atomic_store_explicit(&rank->slot->unmanaged, true, memory_order_relaxed);
 	atomic_store_explicit(&rank->slot->team, usable_cpus(rank), memory_order_relaxed);
 }
@@ -125,10 +132,16 @@ __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool a
 
 void mal_unmanaged_call_end(struct mal_rank *rank)
 {
-	bool asks = usable_cpus(rank) > rank->cpus.owned_count && !rank->disabled;
+	bool asks = rank->work.usable > rank->cpus.owned_count;
 
 	if (asks || rank->work.asks)
 		ask_for_cpus(rank, asks);
+}
+
+void mal_unmanaged_bound(struct mal_rank *rank)
+{
+	count_usable(rank);
+	mal_unmanaged_call_end(rank);
 }
 
 void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)

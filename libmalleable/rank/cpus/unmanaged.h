@@ -33,6 +33,9 @@ void mal_unmanaged_wait_end(struct mal_rank *rank, uint64_t ticks);
 void mal_unmanaged_call_begin(const struct mal_rank *rank);
 void mal_unmanaged_call_end(struct mal_rank *rank);
 
+/* What the program declares of its balancing has changed. */
+void mal_unmanaged_bound(struct mal_rank *rank);
+
 /*
  * The program has work for MOST CPUs in all from now on, as it declares: if that is not the primary
  * thread, also while that is in MPI. Opens a rank without MPI. Who has the lock of the CPUs.

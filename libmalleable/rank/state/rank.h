@@ -297,8 +297,9 @@ struct mal_rank {
 		uint64_t busy;	      /* ticks worked while unmanaged */
 		uint64_t not_serial;  /* ticks of the serial counter in which threads worked */
 		unsigned int peak;
-		bool asks;	   /* between MPI calls it asks for CPUs */
-		unsigned int wish; /* CPUs for which it has work, as it declared; 0: it did not */
+		unsigned int usable; /* CPUs that its threads can use now, 0 while disabled */
+		bool asks;	     /* between MPI calls it asks for CPUs */
+		unsigned int wish;   /* CPUs for which it has work, as it declared; 0: it did not */
 		bool stays; /* so did another thread than the primary one: in MPI it holds too */
 		/* tick of the last look at whether the other threads sleep, and: */
 		uint64_t looked;
