@@ -20,7 +20,7 @@
  *
  *	what trials lose <= TRIALS * time so far + the first block of each way
  *
- * Invariant: this bound, by the clock (t/unit/test_closed.c).
+ * Invariant: this bound, by the clock (t/unit/test_judge.c: trials_lose_little).
  */
 #pragma once
 
