@@ -180,6 +180,21 @@ static void nonsense_lines_are_left_out(void **state)
 	free(own);
 }
 
+/* slurmstepd and slurmd look for hierarchies again and again. */
+static void no_memory_is_kept(void **state)
+{
+	size_t before = 0;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(find(TMPFS CPUSET, "3:cpuset:" STEP "\n", "cpuset"),
+				    "v1:/sys/fs/cgroup/cpuset" STEP);
+		if (i)
+			assert_int_equal(memory_kept(), before);
+		before = memory_kept();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +204,7 @@ int main(void)
 		cmocka_unit_test_setup(bind_mounts_are_not_the_root, set_up),
 		cmocka_unit_test_setup(paths_begin_at_the_namespace, set_up),
 		cmocka_unit_test_setup(nonsense_lines_are_left_out, set_up),
+		cmocka_unit_test_setup(no_memory_is_kept, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -294,6 +294,26 @@ static void controllers_hear_what_peers_may_use(void **state)
 	balance_job_cpus_leave(pool);
 }
 
+/* A step without a controller leaves its pool: slurmstepd goes on for as long as the step. */
+static void step_that_cannot_settle_keeps_no_memory(void **state)
+{
+	size_t before = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct mal_cpumask idle;
+		struct balance_job_cpus *pool;
+
+		set_up(state);
+		pool = join(&idle);
+		assert_non_null(pool);
+		assert_true(balance_job_cpus_settle(pool, "") < 0);
+		assert_false(node.there[1]);
+		if (i)
+			assert_int_equal(memory_kept(), before);
+		before = memory_kept();
+	}
+}
+
 /* It cannot write its file: nobody has anything else than before. */
 static void step_that_cannot_join_changes_nothing(void **state)
 {
@@ -415,6 +435,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(pooled_steps_use_each_others_cpus, set_up),
 		cmocka_unit_test_setup(controllers_hear_what_peers_may_use, set_up),
+		cmocka_unit_test_setup(step_that_cannot_settle_keeps_no_memory, set_up),
 		cmocka_unit_test_setup(step_that_cannot_join_changes_nothing, set_up),
 		cmocka_unit_test_setup(cannot_widen_another, set_up),
 		cmocka_unit_test_setup(new_step_takes_its_cpus_back, set_up),

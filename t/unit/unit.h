@@ -7,6 +7,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -37,6 +38,16 @@ static inline bool closed_all(unsigned int before)
 	if (now > before)
 		fprintf(stderr, "%u descriptors were left open\n", now - before);
 	return now <= before;
+}
+
+/* Bytes that malloc() gave and that are not freed; 0 where the C library cannot tell. */
+static inline size_t memory_kept(void)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+	return mallinfo2().uordblks;
+#else
+	return 0;
+#endif
 }
 
 static inline int run_group(const char *name, const struct CMUnitTest *tests, size_t count,
