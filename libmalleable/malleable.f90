@@ -2,7 +2,7 @@
 ! malleable.f90: the interface of malleable.h for Fortran 2003 and later, which says what the functions do. Compile it with the
 ! program's own compiler (modules are the compiler's own), and link with what pkg-config --libs malleable says.
 module malleable
-  use, intrinsic :: iso_c_binding, only: c_int, c_funptr, c_ptr
+  use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_size_t, c_funptr, c_ptr
   implicit none
   private
   public :: malleable_phase, malleable_cpus, omp_balanced
@@ -10,12 +10,18 @@ module malleable
   public :: malleable_on_change, malleable_on_change_remove, malleable_poll
   public :: malleable_waiting_begin, malleable_waiting_end, malleable_borrow, malleable_return
   public :: malleable_limit, malleable_disable, malleable_enable, malleable_state, malleable_version, malleable_error
+  public :: malleable_region, malleable_region_begin, malleable_region_end, malleable_region_times, malleable_times
   integer(c_int), parameter, public :: malleable_rank = 1, malleable_lends = 2, malleable_moves = 4, malleable_observed = 8, &
     malleable_disabled = 16
   integer(c_int), parameter, public :: malleable_wait_blocks = 0, malleable_wait_polls = 1
   integer(c_int), parameter, public :: malleable_all = huge(0_c_int)
   integer(c_int), parameter, public :: malleable_e_invalid = -1, malleable_e_thread = -2, &
     malleable_e_refused = -3, malleable_e_full = -4, malleable_e_nesting = -5
+
+  type, bind(c) :: malleable_times
+    integer(c_size_t) :: size = 9 * 8
+    integer(c_int64_t) :: runs = 0, elapsed = 0, work = 0, idle = 0, serial = 0, mpi = 0, offered = 0, parallel_regions = 0
+  end type malleable_times
 
   interface
     subroutine malleable_phase() bind(c)
@@ -127,5 +133,31 @@ module malleable
       import :: c_int
       integer(c_int) :: cpus
     end function malleable_poll
+
+    ! NAME: with c_null_char at its end.
+    function malleable_region(name) bind(c) result(region)
+      import :: c_char, c_int
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: region
+    end function malleable_region
+
+    function malleable_region_begin(region) bind(c) result(error)
+      import :: c_int
+      integer(c_int), value :: region
+      integer(c_int) :: error
+    end function malleable_region_begin
+
+    function malleable_region_end(region) bind(c) result(error)
+      import :: c_int
+      integer(c_int), value :: region
+      integer(c_int) :: error
+    end function malleable_region_end
+
+    function malleable_region_times(region, times) bind(c) result(error)
+      import :: c_int, malleable_times
+      integer(c_int), value :: region
+      type(malleable_times), intent(inout) :: times
+      integer(c_int) :: error
+    end function malleable_region_times
   end interface
 end module malleable

@@ -11,13 +11,15 @@
 #define MALLEABLE_H
 
 #include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Version of this interface. */
-#define MALLEABLE_API 3
+#define MALLEABLE_API 4
 
 /*
  * What functions return below 0; nothing has changed then. Outside a balanced step all of them do
@@ -163,6 +165,43 @@ int malleable_on_change_remove(malleable_change_function *function, void *argume
 /* Call these functions if the number has changed. Returns malleable_cpus(). */
 int malleable_poll(void);
 
+/*
+ * A named region is a part of the program, such as its solver: the report and the JSON have a line
+ * for each. NAME: 1 to 63 printable characters of ASCII, which are copied. Returns its number, from
+ * 1 on, the same for the same name; MALLEABLE_E_FULL beyond 64 names. On the primary thread outside
+ * parallel regions.
+ */
+int malleable_region(const char *name);
+
+/*
+ * REGION runs between these. Named regions nest, and may overlap: time counts for all that run. One
+ * that runs may begin again: the outermost pair counts. An end of one that does not run is
+ * MALLEABLE_E_NESTING. longjmp() and exceptions end none: see malleable::region. About 150
+ * instructions each, and 6 for each thread of the team. On the primary thread outside parallel
+ * regions, MPI and waits; on others they measure nothing (MALLEABLE_E_THREAD).
+ */
+int malleable_region_begin(int region);
+int malleable_region_end(int region);
+
+/*
+ * What the rank did in a region so far, the run that lasts included; in nanoseconds. Begin with
+ * {.size = sizeof(struct malleable_times)}: outside a balanced step nothing is written.
+ */
+struct malleable_times {
+	size_t size;		   /* of this struct, which may grow at its end */
+	uint64_t runs;		   /* that have begun */
+	uint64_t elapsed;	   /* of it, serial and mpi are of the primary thread */
+	uint64_t work;		   /* threads in parallel regions (of a runtime with OMPT) */
+	uint64_t idle;		   /* threads in parallel regions without work, as at barriers */
+	uint64_t serial;	   /* outside parallel regions and MPI */
+	uint64_t mpi;		   /* in MPI, and in declared waits */
+	uint64_t offered;	   /* of that, in declared waits */
+	uint64_t parallel_regions; /* that ran */
+};
+
+/* REGION 0: what it did since it became a rank. Where begin and end are allowed. */
+int malleable_region_times(int region, struct malleable_times *times);
+
 #ifdef __cplusplus
 }
 #endif
@@ -225,6 +264,11 @@ MALLEABLE_FOUND(int, malleable_on_change, (malleable_change_function *function, 
 MALLEABLE_FOUND(int, malleable_on_change_remove,
 		(malleable_change_function *function, void *argument), (function, argument), 0)
 MALLEABLE_FOUND(int, malleable_poll, (void), (), 0)
+MALLEABLE_FOUND(int, malleable_region, (const char *name), (name), 0)
+MALLEABLE_FOUND(int, malleable_region_begin, (int region), (region), 0)
+MALLEABLE_FOUND(int, malleable_region_end, (int region), (region), 0)
+MALLEABLE_FOUND(int, malleable_region_times, (int region, struct malleable_times *times),
+		(region, times), 0)
 /* clang-format on */
 #define malleable_phase malleable_phase_found
 #define omp_balanced omp_balanced_found
@@ -246,6 +290,10 @@ MALLEABLE_FOUND(int, malleable_poll, (void), (), 0)
 #define malleable_on_change malleable_on_change_found
 #define malleable_on_change_remove malleable_on_change_remove_found
 #define malleable_poll malleable_poll_found
+#define malleable_region malleable_region_found
+#define malleable_region_begin malleable_region_begin_found
+#define malleable_region_end malleable_region_end_found
+#define malleable_region_times malleable_region_times_found
 #endif
 
 #if defined(__cplusplus) && __cplusplus >= 201103L
@@ -287,6 +335,27 @@ class borrowing
 
       private:
 	int result;
+};
+
+/* A run of a named region. */
+class region
+{
+      public:
+	explicit region(const char *name) : number(malleable_region(name))
+	{
+		if (number > 0 && malleable_region_begin(number) < 0)
+			number = 0;
+	}
+	~region()
+	{
+		if (number > 0)
+			malleable_region_end(number);
+	}
+	region(const region &) = delete;
+	region &operator=(const region &) = delete;
+
+      private:
+	int number;
 };
 } // namespace malleable
 #endif

@@ -15,9 +15,9 @@ openmp='(omp_[gsp][a-z_]+|kmp_[gs]et_blocktime_?|__kmpc_fork_call(_if)?|GOMP_par
 versions='VERSION|G?OMP_[0-9.]+'
 devices='MALLEABLE|OPENCL_1.0|libcudart.so.1[0-9.]+|hip_[0-9.]+'
 ok "libmalleable.so exports the interface and what it interposes" only "$lib/libmalleable.so" \
-	"^((malleable_[a-z_]+|omp_balanced_?)@@MALLEABLE_[1-3]\$|$openmp@($versions)\$|ompt_start_tool\$|shm_open\$|sched_(yield|[gs]etaffinity)\$|pthread_(create|getattr_np|kill|[gs]etaffinity_np)\$|thrd_create\$|(timer_create|mq_notify|(aio_(read|write|fsync)|lio_listio)(64)?|getaddrinfo_a)\$|f?exec|wordexp\$|popen\$|raise\$|posix_spawnp?\$|system\$|_longjmp\$|__longjmp_chk\$|(sig)?longjmp\$|mal_(mpi|device)_[a-z_]+(@@MALLEABLE)?\$|MALLEABLE(_[1-3])?\$|($versions)\$)"
+	"^((malleable_[a-z_]+|omp_balanced_?)@@MALLEABLE_[1-4]\$|$openmp@($versions)\$|ompt_start_tool\$|shm_open\$|sched_(yield|[gs]etaffinity)\$|pthread_(create|getattr_np|kill|[gs]etaffinity_np)\$|thrd_create\$|(timer_create|mq_notify|(aio_(read|write|fsync)|lio_listio)(64)?|getaddrinfo_a)\$|f?exec|wordexp\$|popen\$|raise\$|posix_spawnp?\$|system\$|_longjmp\$|__longjmp_chk\$|(sig)?longjmp\$|mal_(mpi|device)_[a-z_]+(@@MALLEABLE)?\$|MALLEABLE(_[1-4])?\$|($versions)\$)"
 # What programs link against.
-interface() { sed -nE 's/^((malleable|omp_balanced)[a-z_]*)@@MALLEABLE_[1-3]$/\1/p' | sort; }
+interface() { sed -nE 's/^((malleable|omp_balanced)[a-z_]*)@@MALLEABLE_[1-4]$/\1/p' | sort; }
 declared=$(sed -nE '/^typedef/d; s/^[a-z].*\b(malleable_[a-z_]+|omp_balanced)\(.*/\1/p' \
 	"$srcdir/libmalleable/malleable.h" |
 	cat - <(printf '%s\n' malleable_phase_ omp_balanced_) | sort)
@@ -25,7 +25,7 @@ ok "it has each function of malleable.h" \
 	[ "$(symbols "$lib/libmalleable.so" | interface)" = "$declared" ]
 ok "libmalleable.so.1 has these alone" all_of \
 	"[ \"\$(symbols '$stage/lib/libmalleable.so.1' | interface)\" = '$declared' ]" \
-	"only '$stage/lib/libmalleable.so.1' '@@MALLEABLE_[1-3]\$|^MALLEABLE_[1-3]\$'"
+	"only '$stage/lib/libmalleable.so.1' '@@MALLEABLE_[1-4]\$|^MALLEABLE_[1-4]\$'"
 ok "libmalleable_mpi.so exports what it interposes" only "$lib/libmalleable_mpi.so" \
 	"^((MPI_[A-Za-z_]+|mpi_[a-z0-9_]+|ucp_worker_progress)@MALLEABLE|(cl|cu|hip)[A-Za-z_]+@($devices)|$devices)\$"
 ok_with prover "libmalleable_prove.so exports what ranks call" only "$lib/libmalleable_prove.so" \

@@ -49,7 +49,7 @@ malleable -- "$work/linked"
 ok "and is a rank in one" all_of "exits 0" "says '^$(nproc) CPUs$'"
 run "$programs/interface"
 ok "all calls do nothing and return 0 outside a step" all_of "exits 0" \
-	"says '^0( 0){15}$'"
+	"says '^0( 0){19}$'"
 for how in plain mpi; do
 	malleable --balance=lewi -- "${mpirun[@]}" -n 2 "$programs/interface" $how "$work/$how"
 	ok "$how: a rank lends in a wait that it declares, another one borrows" all_of "exits 0" \
@@ -73,9 +73,16 @@ def say(name):
     open(sys.argv[1] + name, "w").close()
 def tell(*words):
     os.write(1, (" ".join(map(str, words)) + "\n").encode())  # at once: mpirun mixes both ranks'
-if os.environ["OMPI_COMM_WORLD_RANK"] == "0":
-    with runtime.waiting() as offered:
+@runtime.region("part")
+def offer():
+    with runtime.waiting() as number:
         await_file("borrowed")
+    return number
+if os.environ["OMPI_COMM_WORLD_RANK"] == "0":
+    offered = offer()
+    part, whole = runtime.times("part"), runtime.times()
+    tell("ran", part["runs"], 0 < part["offered"] <= part["mpi"] <= part["elapsed"],
+         part["mpi"] <= whole["mpi"], 0 <= runtime.efficiency("part")["mpi"] < 1)
     tell("offered", offered, "has", runtime.cpus())
     say("back")
     with control.Step() as step:
@@ -98,7 +105,8 @@ else:
 END
 malleable --balance=lewi -- "${mpirun[@]}" -n 2 python3 "$work/two.py" "$work/two"
 ok "ranks in Python wait, borrow and see their step" all_of "exits 0" \
-	"says '^offered 1 has 1$'" "says '^pool had 2 has 1 of 1 1 lends moves rank$'" \
+	"says '^offered 1 has 1$'" "says '^ran 1 True True True$'" \
+	"says '^pool had 2 has 1 of 1 1 lends moves rank$'" \
 	"says '^policy lewi$'"
 # Which functions are found at first use, and no library is needed.
 in_header() { sed -nE "$1" "$stage/include/malleable.h" | sort; }
@@ -115,12 +123,12 @@ malleable -- "$work/found"
 ok "and is a rank in a step" all_of "exits 0" "says '^$(nproc) CPUs$'"
 if [ -x "$programs/scopes" ]; then
 	malleable --balance=lewi -- "${mpirun[@]}" -n 2 "$programs/scopes" "$work/scopes"
-	ok "scopes of C++ end with exceptions" all_of "exits 0" "says '^waited, has 1, -5$'" \
-		"says '^borrowed, had 2, has 1$'"
+	ok "scopes of C++ end with exceptions" all_of "exits 0" \
+		"says '^waited, has 1, -5, ran 1, -5$'" "says '^borrowed, had 2, has 1$'"
 else
 	skip "scopes of C++ end with exceptions" "needs C++"
 fi
-# The interface before this one, and a library that has no more than that.
+# An earlier interface, and a library that has no more than that.
 sed '/^MALLEABLE_3/,$d' "$srcdir/libmalleable/stub/stub.map" >"$work/api2.map"
 mkdir "$work/api2"
 ${CC:-cc} -shared -fPIC -I"$srcdir" -Wl,-soname,libmalleable.so.1 \
@@ -147,6 +155,7 @@ int main(void)
 	malleable_on_change_remove(hear, &heard);
 #ifdef NEW
 	malleable_limit(0);
+	malleable_region_begin(malleable_region("all"));
 #endif
 	return printf("%d %d %d %d\n", malleable_cpus(), malleable_cpus_owned(),
 		      malleable_cpu_list(list, 8), malleable_changes() < 0) < 0;
@@ -171,7 +180,7 @@ for program in old older newer; do
 	ok "$program program in a step" all_of "exits 0" "says '$all'"
 done
 run env LD_LIBRARY_PATH="$work/api2" "$work/new"
-ok "a program that needs more does not start" complains 'MALLEABLE_3'
+ok "a program that needs more does not start" complains 'MALLEABLE_[34]'
 # examples LANGUAGE END: each block of it in doc/interface.md into a file of its own.
 examples() {
 	awk -v start="^\`\`\`$1\$" -v name="$work/example" -v end="$2" '

@@ -19,6 +19,7 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/listeners.h"
 #include "libmalleable/rank/mpi_test_loops.h"
+#include "libmalleable/rank/named_regions.h"
 #include "libmalleable/rank/offered.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/primary.h"
@@ -314,6 +315,52 @@ int malleable_enable(void)
 	if (!is_serial() || mal_self.declared)
 		return MALLEABLE_E_THREAD;
 	return mal_bounds_enable(&mal) ? 0 : MALLEABLE_E_NESTING;
+}
+
+/* Whether a named region may begin or end here: what was counted so far is of this side. */
+static bool is_between(void)
+{
+	if (!is_serial() || mal_self.mpi_depth)
+		return false;
+	if (mal_self.testing)
+		mal_mpi_end_tests();
+	return true;
+}
+
+int malleable_region(const char *name)
+{
+	if (!is_rank())
+		return 0;
+	return is_serial() ? mal_named_find(name) : MALLEABLE_E_THREAD;
+}
+
+int malleable_region_begin(int region)
+{
+	if (!is_rank())
+		return 0;
+	return is_between() ? mal_named_begin(&mal, region) : MALLEABLE_E_THREAD;
+}
+
+int malleable_region_end(int region)
+{
+	if (!mal.active)
+		return 0;
+	return is_between() ? mal_named_end(&mal, region) : MALLEABLE_E_THREAD;
+}
+
+int malleable_region_times(int region, struct malleable_times *times)
+{
+	struct mal_fpstate state;
+	int result;
+
+	if (!is_rank())
+		return 0;
+	if (!is_between())
+		return MALLEABLE_E_THREAD;
+	state = mal_fpstate_save();
+	result = mal_named_times(&mal, region, times);
+	mal_fpstate_restore(&state);
+	return result;
 }
 
 int malleable_state(void)

@@ -62,8 +62,10 @@ static void end(struct mal_rank *rank)
 
 	mal_mpi_leave(false);
 	took = rank->slot->count.mpi - before;
+	rank->declared.ticks += took;
 	if (took <= rank->lend.after) {
 		mal_mpi_owe(rank, untimed * took);
+		rank->declared.ticks += untimed * took;
 		untimed = 0;
 	}
 	rank->declared.left = untimed || rank->helper.eager || mal_listeners_any()

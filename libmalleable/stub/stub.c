@@ -103,3 +103,27 @@ int malleable_poll(void)
 {
 	return 0;
 }
+
+int malleable_region(const char *name)
+{
+	(void)name;
+	return 0;
+}
+
+int malleable_region_begin(int region)
+{
+	(void)region;
+	return 0;
+}
+
+int malleable_region_end(int region)
+{
+	(void)region;
+	return 0;
+}
+
+int malleable_region_times(int region, struct malleable_times *times)
+{
+	(void)region, (void)times;
+	return 0;
+}

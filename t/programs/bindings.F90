@@ -10,6 +10,7 @@ program bindings
   use omp_lib
 #ifdef MARKS
   use malleable
+  use iso_c_binding, only: c_null_char
 #endif
   implicit none
 #if BINDING == 1
@@ -20,6 +21,10 @@ program bindings
   integer(8) :: total, all
   integer(8) :: begin, now, rate
   integer(8) :: value
+#ifdef MARKS
+  type(malleable_times) :: times
+  integer :: part
+#endif
 
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
@@ -29,7 +34,13 @@ program bindings
   total = 0
   call MPI_Barrier(MPI_COMM_WORLD, error)
   call system_clock(begin, rate)
+#ifdef MARKS
+  part = malleable_region("sums" // c_null_char)
+#endif
   do phase = 1, phases
+#ifdef MARKS
+    error = malleable_region_begin(part)
+#endif
     !$omp parallel do schedule(dynamic) private(value, j) reduction(+:total)
     do i = 1, items
       value = i
@@ -41,17 +52,19 @@ program bindings
     !$omp end parallel do
     call MPI_Allreduce(total, all, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD, error)
 #ifdef MARKS
+    error = malleable_region_end(part)
     call malleable_phase()
 #endif
   end do
 #ifdef MARKS
+  if (malleable_region_times(part, times) < 0 .or. mod(times%runs, int(phases, 8)) /= 0) error stop
   if (malleable_limit(0) < 0 .or. malleable_disable() < 0 .or. malleable_enable() < 0) error stop
 #endif
   call system_clock(now)
   if (rank == 0) then
     print '(a,f0.3,a,i0)', 'elapsed ', dble(now - begin) / dble(rate), ' s, result ', all
 #ifdef MARKS
-    print '(a,l1)', 'balanced ', malleable_cpus() > 0
+    print '(a,l1)', 'balanced ', malleable_cpus() > 0 .and. times%runs > 0 .and. times%work > 0
 #endif
   end if
   call MPI_Finalize(error)

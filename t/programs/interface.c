@@ -98,6 +98,7 @@ int main(int argc, char **argv)
 {
 	const char *number = getenv("OMPI_COMM_WORLD_RANK");
 	int cpu, rank = number ? atoi(number) : 0;
+	struct malleable_times times = {.size = sizeof(times)};
 	pthread_t thread;
 
 	if (argc != 3) {
@@ -108,8 +109,10 @@ int main(int argc, char **argv)
 		       malleable_borrow(-1), malleable_return(0));
 		printf("%d %d %d ", malleable_on_change(hear, &cpu), malleable_poll(),
 		       malleable_on_change_remove(hear, &cpu));
-		printf("%d %d %d %d %d\n", malleable_limit(-1), malleable_disable(),
+		printf("%d %d %d %d %d ", malleable_limit(-1), malleable_disable(),
 		       malleable_enable(), malleable_state(), malleable_await_change(0, -1));
+		printf("%d %d %d %d\n", malleable_region(NULL), malleable_region_begin(9),
+		       malleable_region_end(9), malleable_region_times(9, &times));
 		return 0;
 	}
 	if (strcmp(argv[1], "mpi") == 0) {

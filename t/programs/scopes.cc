@@ -11,6 +11,7 @@
 
 static void wait_for(const std::string &file)
 {
+	malleable::region region("wait");
 	malleable::waiting waits;
 
 	while (access(file.c_str(), F_OK) != 0)
@@ -40,9 +41,13 @@ int main(int argc, char **argv)
 	try {
 		(std::atoi(number) ? borrow : wait_for)(argv[1]);
 	} catch (const std::string &) {
-		int cpus = malleable_cpus();
+		int cpus = malleable_cpus(), region = malleable_region("wait");
+		malleable_times times = {};
 
-		std::printf("waited, has %d, %d\n", cpus, malleable_waiting_end());
+		times.size = sizeof(times);
+		malleable_region_times(region, &times);
+		std::printf("waited, has %d, %d, ran %d, %d\n", cpus, malleable_waiting_end(),
+			    static_cast<int>(times.runs), malleable_region_end(region));
 	} catch (int had) {
 		std::printf("borrowed, had %d, has %d\n", had, malleable_cpus());
 	}

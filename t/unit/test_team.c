@@ -805,6 +805,148 @@ static void bounds_its_balancing(void **state)
 	assert_int_equal(mal.limit, 0);
 }
 
+/* So many tests, each of which takes so long, and CPU time of it. */
+static void test_often(unsigned int count, uint64_t ns, uint64_t us)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		turn_clock(ns);
+		used_us += us;
+		mal_mpi_tested(false);
+	}
+}
+
+/* What the rank counts while the clock goes on by so many ns. */
+static void pass(uint64_t ns, uint64_t serial, uint64_t mpi)
+{
+	turn_clock(ns);
+	mal_count(&mal.slot->count.serial, serial);
+	mal_count(&mal.slot->count.mpi, mpi);
+	mal.primary.last_leave = test_clock.now;
+}
+
+/* Names are what can be printed, and there is room for 64. */
+static void regions_have_names(void **state)
+{
+	char name[65] = "a region of 63 characters is the longest that there may be ......";
+	int first = malleable_region("solve"), number, wrong[] = {-1, 0, 65};
+
+	(void)state;
+	assert_true(first > 0);
+	assert_int_equal(malleable_region(NULL), MALLEABLE_E_INVALID);
+	assert_int_equal(malleable_region(""), MALLEABLE_E_INVALID);
+	assert_int_equal(malleable_region("two\nlines"), MALLEABLE_E_INVALID);
+	assert_int_equal(malleable_region("caf\xc3\xa9"), MALLEABLE_E_INVALID);
+	assert_int_equal(malleable_region(name), MALLEABLE_E_INVALID);
+	name[63] = '\0';
+	number = malleable_region(name);
+	assert_true(number > first);
+	for (int part = 0; number > 0 && part < 100; part++) {
+		snprintf(name, sizeof(name), "part %d", part);
+		number = malleable_region(name);
+	}
+	assert_int_equal(number, MALLEABLE_E_FULL);
+	assert_int_equal(malleable_region("solve"), first);
+	assert_int_equal(malleable_region_begin(64), 0);
+	assert_int_equal(malleable_region_end(64), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(malleable_region_begin(wrong[i]), MALLEABLE_E_INVALID);
+		assert_int_equal(malleable_region_end(wrong[i]), MALLEABLE_E_INVALID);
+	}
+	mal.active = false;
+	assert_int_equal(malleable_region("solve"), 0);
+}
+
+/* Runs of one inside another, over each other's ends, and in themselves. */
+static void named_regions_have_times(void **state)
+{
+	int solve = malleable_region("solve"), io = malleable_region("io");
+	struct malleable_times times = {.size = sizeof(times)}, before = times;
+
+	(void)state;
+	pass(0, 0, 0);
+	for (unsigned int thread = 0; thread < 2; thread++)
+		thread_of(0, thread)->tid = tid_of(0, thread);
+	malleable_region_times(0, &before);
+	assert_int_equal(malleable_region_end(solve), MALLEABLE_E_NESTING);
+	pass(9, 7, 2);
+	assert_int_equal(malleable_region_begin(solve), 0);
+	pass(100, 30, 20);
+	mal.slot->count.region += 50;
+	mal.slot->count.thread_ticks += 100;
+	mal.slot->count.regions += 3;
+	thread_of(0, 0)->busy += 40;
+	thread_of(0, 1)->busy += 35;
+	assert_int_equal(malleable_region_begin(solve), 0);
+	assert_int_equal(malleable_region_begin(io), 0);
+	turn_clock(10); /* serial time that is not counted yet */
+	assert_int_equal(malleable_region_end(solve), 0);
+	assert_int_equal(malleable_region_end(solve), 0);
+	assert_int_equal(malleable_region_end(solve), MALLEABLE_E_NESTING);
+	pass(5, 15, 0);
+	assert_int_equal(malleable_region_times(solve, &times), 0);
+	assert_int_equal(times.runs, 1);
+	assert_int_equal(times.elapsed, 110);
+	assert_int_equal(times.serial, 40);
+	assert_int_equal(times.mpi, 20);
+	assert_int_equal(times.work, 75);
+	assert_int_equal(times.idle, 25);
+	assert_int_equal(times.parallel_regions, 3);
+	/* One that lasts. */
+	assert_int_equal(malleable_region_times(io, &times), 0);
+	assert_int_equal(times.runs, 1);
+	assert_int_equal(times.elapsed, 15);
+	assert_int_equal(times.serial, 15);
+	malleable_region_end(io);
+	pass(1000, 1000, 0);
+	malleable_region_begin(io);
+	turn_clock(1);
+	malleable_region_end(io);
+	malleable_region_times(io, &times);
+	assert_int_equal(times.runs, 2);
+	assert_int_equal(times.elapsed, 16);
+	/* All of it. */
+	assert_int_equal(malleable_region_times(0, &times), 0);
+	assert_int_equal(times.elapsed - before.elapsed, 9 + 110 + 5 + 1000 + 1);
+	assert_int_equal(times.mpi - before.mpi, 22);
+	/* A shorter struct, of an earlier header. */
+	times = (struct malleable_times){.size = 2 * sizeof(times.size), .elapsed = 7};
+	assert_int_equal(malleable_region_times(io, &times), 0);
+	assert_int_equal(times.runs, 2);
+	assert_int_equal(times.elapsed, 7);
+	times.size = 0;
+	assert_int_equal(malleable_region_times(io, &times), MALLEABLE_E_INVALID);
+	assert_int_equal(malleable_region_times(io, NULL), MALLEABLE_E_INVALID);
+	times.size = sizeof(times);
+	assert_int_equal(malleable_region_times(-1, &times), MALLEABLE_E_INVALID);
+}
+
+/* Elsewhere what was counted is not of this moment. */
+static void regions_begin_between(void **state)
+{
+	int solve = malleable_region("solve");
+	struct malleable_times times = {.size = sizeof(times)};
+
+	(void)state;
+	for (int place = 0; place < 3; place++) {
+		mal.region.depth = place == 0;
+		mal_self.mpi_depth = mal_self.declared = place == 1;
+		mal_self.primary = place != 2;
+		mal_self.considered_primary = true;
+		assert_int_equal(malleable_region_begin(solve), MALLEABLE_E_THREAD);
+		assert_int_equal(malleable_region_end(solve), MALLEABLE_E_THREAD);
+		assert_int_equal(malleable_region_times(0, &times), MALLEABLE_E_THREAD);
+		assert_int_equal(malleable_region("solve"),
+				 place == 1 ? solve : MALLEABLE_E_THREAD);
+	}
+	mal_self.primary = true;
+	/* A loop of tests ends: it was a wait. */
+	test_often(2 * TESTS_FIRST, 100, 0);
+	assert_true(mal_self.testing);
+	assert_int_equal(malleable_region_begin(solve), 0);
+	assert_false(mal_self.testing);
+	assert_int_equal(malleable_region_end(solve), 0);
+}
+
 static unsigned int sleeps;
 
 /* Somebody else changes the CPUs at the third moment that the rank sleeps. */
@@ -928,16 +1070,6 @@ static void hears_of_changes(void **state)
 	mal.region.depth = 0;
 	for (unsigned int i = 1; i < 8; i++)
 		malleable_on_change_remove(hear, &heard[i]);
-}
-
-/* So many tests, each of which takes so long, and CPU time of it. */
-static void test_often(unsigned int count, uint64_t ns, uint64_t us)
-{
-	for (unsigned int i = 0; i < count; i++) {
-		turn_clock(ns);
-		used_us += us;
-		mal_mpi_tested(false);
-	}
 }
 
 /* So many tests that take INSIDE ns, and the program BETWEEN ns before each. */
@@ -1433,6 +1565,9 @@ int main(void)
 		CASE(hears_of_changes),
 		CASE(names_errors),
 		CASE(bounds_its_balancing),
+		CASE(named_regions_have_times),
+		CASE(regions_begin_between),
+		CASE(regions_have_names),
 		CASE(waits_for_changes),
 		CASE(listeners_come_and_go),
 		CASE(loop_of_tests_is_a_wait),

@@ -529,7 +529,7 @@ static void declared_waits(void **state)
  */
 static void short_declared_waits(void **state)
 {
-	uint64_t begin, mpi, reads;
+	uint64_t begin, mpi, reads, offered;
 
 	(void)state;
 	for (unsigned int i = 0; i < 100; i++) {
@@ -539,6 +539,7 @@ static void short_declared_waits(void **state)
 	begin = mal_ticks();
 	mal.primary.last_leave = begin;
 	mpi = mal.slot->count.mpi;
+	offered = mal.declared.ticks;
 	mal.polls.serial = mal.slot->count.serial;
 	mal.polls.owed = 0;
 	test_clock.step = 1;
@@ -552,6 +553,7 @@ static void short_declared_waits(void **state)
 	test_clock.step = 0;
 	assert_in_range(reads, 100, 1000);
 	assert_in_range(mal.slot->count.mpi - mpi, 90 * MS, 110 * MS);
+	assert_in_range(mal.declared.ticks - offered, 90 * MS, 110 * MS);
 	turns(20);
 	mpi = mal.slot->count.mpi;
 	mal.declared.left = 1;
@@ -560,6 +562,7 @@ static void short_declared_waits(void **state)
 	assert_int_equal(malleable_waiting_end(), 0);
 	all_is_back();
 	assert_in_range(mal.slot->count.mpi - mpi, 19 * MS, 25 * MS);
+	assert_in_range(mal.declared.ticks - offered, 109 * MS, 135 * MS);
 	/* A poll that is seen is one of a wait. */
 	turns(20);
 	mal.helper.eager = 0;

@@ -18,7 +18,20 @@ _ChangeFunction = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
 
 
 class Error(Exception):
-    """A call was refused; nothing has changed."""
+    """A call was refused; nothing has changed. NUMBER: what it returned."""
+
+    def __init__(self, text, number):
+        super().__init__(text)
+        self.number = number
+
+
+_E_THREAD = -2
+
+
+class _Times(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t)] + [
+        (name, ctypes.c_uint64) for name in ("runs", "elapsed", "work", "idle", "serial", "mpi",
+                                             "offered", "parallel_regions")]
 
 
 def _nothing(*_):
@@ -37,7 +50,7 @@ def _function(library, name, *types, result=ctypes.c_int):
     def call(*arguments):
         number = function(*arguments)
         if number is not None and number < 0:
-            raise Error(f"{name}: {_error_text(number)}")
+            raise Error(f"{name}: {_error_text(number)}", number)
         return number
     return call
 
@@ -64,6 +77,10 @@ _end = _function(_long, "waiting_end")
 _await = _function(_long, "await_change", ctypes.c_uint, ctypes.c_int)
 _on_change = _function(_short, "on_change", _ChangeFunction, ctypes.c_void_p)
 _on_change_remove = _function(_short, "on_change_remove", _ChangeFunction, ctypes.c_void_p)
+_region = _function(_short, "region", ctypes.c_char_p)
+_region_begin = _function(_short, "region_begin", ctypes.c_int)
+_region_end = _function(_short, "region_end", ctypes.c_int)
+_region_times = _function(_short, "region_times", ctypes.c_int, ctypes.POINTER(_Times))
 
 
 def cpus():
@@ -172,6 +189,46 @@ def disabled():
         yield
     finally:
         _enable()
+
+
+@contextlib.contextmanager
+def region(name):
+    """A part of the program: the report has a line for it. For with statements, and to decorate
+    functions. On another thread than the primary one it measures nothing."""
+    begun = 0
+    try:
+        number = _region(name.encode())
+        _region_begin(number)
+        begun = number
+    except Error as error:
+        if error.number != _E_THREAD:
+            raise
+    try:
+        yield
+    finally:
+        if begun:
+            _region_end(begun)
+
+
+def times(name=None):
+    """What the rank did in a region so far; without NAME: since it became a rank. Seconds, but for
+    "runs" and "parallel_regions"; all 0 outside a balanced step."""
+    what = _Times(ctypes.sizeof(_Times))
+    _region_times(_region(name.encode()) if name else 0, what)
+    return {field: getattr(what, field) * (1 if field in ("runs", "parallel_regions") else 1e-9)
+            for field, _ in _Times._fields_[1:]}
+
+
+def efficiency(name=None):
+    """The part of its time on its CPUs in which the rank computed, so far: "parallel" is "mpi"
+    times "openmp"; None: not known. Above 1 where it had CPUs of others."""
+    what, number = times(name), cpus_owned()
+    outside = (what["elapsed"] - what["mpi"]) * number
+    if outside <= 0:
+        return {"parallel": None, "mpi": None, "openmp": None}
+    useful = what["work"] + what["serial"]
+    return {"parallel": useful / (what["elapsed"] * number),
+            "mpi": outside / (what["elapsed"] * number), "openmp": useful / outside}
 
 
 @contextlib.contextmanager

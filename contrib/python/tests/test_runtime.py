@@ -22,11 +22,53 @@ def test_all_calls_do_nothing_outside_a_step():
     with runtime.waiting() as offered, runtime.borrowing() as number, runtime.disabled():
         assert offered == number == 0
     runtime.on_change(print).remove()
+    with runtime.region("part"):
+        assert set(runtime.times("part").values()) == {0}
+    assert set(runtime.efficiency().values()) == {None}
 
 
 def test_an_exception_passes_through_a_wait():
     with pytest.raises(KeyError), runtime.waiting(polls=True):
         raise KeyError
+
+
+def test_a_region_is_named_and_decorates(monkeypatch):
+    calls = []
+    monkeypatch.setattr(runtime, "_region", lambda name: len(name))
+    monkeypatch.setattr(runtime, "_region_begin", calls.append)
+    monkeypatch.setattr(runtime, "_region_end", lambda number: calls.append(-number))
+
+    @runtime.region("part")
+    def twice(number):
+        return 2 * number
+
+    assert (twice(1), twice(2)) == (2, 4)
+    with pytest.raises(KeyError), runtime.region("of others"):
+        raise KeyError
+    assert calls == [4, -4, 4, -4, 9, -9]
+
+
+def test_another_thread_measures_nothing(monkeypatch):
+    def refuse(number):
+        def call(_):
+            raise runtime.Error("region_begin", number)
+        return call
+
+    monkeypatch.setattr(runtime, "_region", lambda _: 1)
+    monkeypatch.setattr(runtime, "_region_end", lambda _: pytest.fail("it did not begin"))
+    monkeypatch.setattr(runtime, "_region_begin", refuse(-2))
+    with runtime.region("part"):
+        pass
+    monkeypatch.setattr(runtime, "_region_begin", refuse(-4))
+    with pytest.raises(runtime.Error), runtime.region("part"):
+        pytest.fail("it did not begin")
+
+
+def test_efficiencies_are_of_the_rank(monkeypatch):
+    times = {"elapsed": 4, "mpi": 1, "work": 4, "serial": 1}
+    monkeypatch.setattr(runtime, "times", lambda _: times)
+    monkeypatch.setattr(runtime, "cpus_owned", lambda: 2)
+    assert runtime.efficiency("part") == {"parallel": 5 / 8, "mpi": 6 / 8, "openmp": 5 / 6}
 
 
 def test_the_pool_does_all_work_and_passes_on_what_fails():

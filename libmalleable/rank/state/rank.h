@@ -270,10 +270,11 @@ struct mal_rank {
 	/*
 	 * offered.c: waits that the primary thread declared. DRAWN of them after a short one are
 	 * not timed, LEFT of these are to come: the next one counts for those. SEED: of random
-	 * numbers.
+	 * numbers. TICKS: what they took in all.
 	 */
 	struct {
 		unsigned int drawn, left, seed;
+		uint64_t ticks;
 	} declared;
 
 	/* asleep.c: waits that other threads than the primary one declared */
