@@ -143,11 +143,6 @@ int mal_channel_take(int client, char *text, size_t size)
 	return taken > 0 && !has_our_version(client, text) ? -1 : taken;
 }
 
-void mal_channel_reply(int client, const char *text, size_t length)
-{
-	answer(client, text, length);
-}
-
 bool mal_channel_send(int client, const char *text, size_t length)
 {
 	return send(client, text, length, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)length;
@@ -201,7 +196,7 @@ bool mal_channel_is_open(const char *path)
 		return false;
 	fd = MAL_RAW(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
-		return false;
+		return true;
 	result = MAL_RAW(SYS_connect, fd, &address, sizeof(address));
 	MAL_RAW(SYS_close, fd);
 	/* EAGAIN: the queue of connections is full. */

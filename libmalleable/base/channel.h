@@ -59,10 +59,7 @@ int mal_channel_take(int client, char *text, size_t size);
  */
 void mal_channel_answer(int client, const char *text, size_t length);
 
-/* The same without closing it. */
-void mal_channel_reply(int client, const char *text, size_t length);
-
-/* Send a line without waiting. Returns false if CLIENT has no room for it, or has gone. */
+/* Send a text without waiting. Returns false if CLIENT has no room for it, or has gone. */
 bool mal_channel_send(int client, const char *text, size_t length);
 
 /* Answer with the descriptor FD, which the caller keeps, and close CLIENT. */
@@ -103,5 +100,8 @@ bool mal_channel_tell(const char *path, const char *request, int timeout_ms);
 /* Who connected to the socket FD, or listens on its other end. Returns whether that is known. */
 bool mal_channel_peer(int fd, struct ucred *peer);
 
-/* Whether a process listens on PATH. Does not wait. */
+/*
+ * Whether a process listens on PATH, or that cannot be found out, for want of a descriptor. Does
+ * not wait.
+ */
 bool mal_channel_is_open(const char *path);

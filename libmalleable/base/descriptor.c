@@ -5,10 +5,21 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+
+/* To look into /proc, and write a report. */
+#define SPARE 16
+
+bool mal_descriptors_are_few(int fd)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)fd + SPARE >= limit.rlim_cur;
+}
 
 bool mal_descriptor_wait(int fd, short events, long deadline)
 {

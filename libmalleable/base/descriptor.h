@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Whether few descriptors are left beside FD, which is the last that was opened. */
+bool mal_descriptors_are_few(int fd);
+
 /* That can be sent at once. */
 #define MAL_DESCRIPTORS_MAX 8
 

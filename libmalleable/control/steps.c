@@ -7,9 +7,11 @@
 #include "libmalleable/control/steps.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,13 +50,15 @@ static int add(struct mal_steps *steps, const char *directory, const char *name,
 	return 0;
 }
 
-/* Add all sockets in DIRECTORY, which only the caller or root can write to. */
+/* Add all sockets in the directory PATH, which only the caller or root can write to. */
 static int add_all(struct mal_steps *steps, const char *path)
 {
 	DIR *directory = opendir(path);
 	struct dirent *entry;
 	int result = 0;
 
+	if (!directory && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return -1;
 	while (directory && result == 0 && (entry = readdir(directory))) {
 		struct stat status;
 
@@ -84,8 +88,9 @@ int mal_steps_find(struct mal_steps *steps, struct mal_error *err)
 	if (trusted || access(own, F_OK) < 0)
 		steps->hidden.text[0] = '\0';
 	if (add_all(steps, MAL_SOCKET_DIR) < 0 || (trusted && add_all(steps, own) < 0)) {
+		mal_fail_errno(err, "cannot look for steps");
 		mal_steps_clear(steps);
-		return mal_fail(err, "out of memory");
+		return -1;
 	}
 	if (steps->count)
 		qsort(steps->controllers, steps->count, sizeof(steps->controllers[0]), by_name);
@@ -228,6 +233,11 @@ const char *mal_step_text(const json_t *object, const char *key)
 
 int mal_step_no_answer(const struct mal_controller_process *controller)
 {
+	int fd = eventfd(0, EFD_CLOEXEC);
+
+	if (fd < 0)
+		return MALLEABLE_CONTROL_SYSTEM;
+	close(fd);
 	return mal_channel_is_open(controller->socket) ? MALLEABLE_CONTROL_TIMEOUT
 						       : MALLEABLE_CONTROL_GONE;
 }

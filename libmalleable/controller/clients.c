@@ -8,6 +8,7 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/controller/state/watch.h"
 
@@ -17,7 +18,9 @@ _Static_assert(CLIENTS > 2 * MAL_CLIENTS_STAY, "there is always a place for who 
 #define CLIENT_MS 100
 
 struct mal_clients {
-	unsigned int next; /* to be looked at */
+	unsigned int next; /* to be looked at; behind them who connects, then all of them again */
+	bool again;	   /* one that stays has sent a request, and may have sent more */
+	unsigned int room; /* for so many there are descriptors */
 	struct mal_client list[CLIENTS];
 };
 
@@ -27,14 +30,13 @@ void mal_client_close(struct mal_client *client)
 	*client = (struct mal_client){.kind = MAL_CLIENT_NONE};
 }
 
-void mal_client_answer(struct mal_client *client, const char *text, size_t length)
+bool mal_client_answer(struct mal_client *client, const char *text, size_t length)
 {
-	if (client->kind == MAL_CLIENT_ASKS) {
-		mal_channel_answer(client->fd, text, length);
-		client->kind = MAL_CLIENT_NONE;
-	} else {
-		mal_channel_reply(client->fd, text, length);
-	}
+	if (client->kind != MAL_CLIENT_ASKS)
+		return mal_channel_send(client->fd, text, length);
+	mal_channel_answer(client->fd, text, length);
+	client->kind = MAL_CLIENT_NONE;
+	return true;
 }
 
 void mal_client_send_fd(struct mal_client *client, int fd)
@@ -43,22 +45,31 @@ void mal_client_send_fd(struct mal_client *client, int fd)
 	client->kind = MAL_CLIENT_NONE;
 }
 
-/* A free place, or that of the client that has sent nothing for longest: not all can stay. */
-static struct mal_client *find_place(struct mal_clients *clients)
+/*
+ * A place for who has come as FD: a free one, or if there is none or few descriptors are left, that
+ * of the client that has sent nothing for longest.
+ */
+static struct mal_client *find_place(struct mal_clients *clients, int fd)
 {
-	struct mal_client *oldest = NULL;
+	struct mal_client *oldest = NULL, *free_one = NULL;
+	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < CLIENTS; i++) {
 		struct mal_client *client = &clients->list[i];
 
-		if (client->kind == MAL_CLIENT_NONE)
-			return client;
+		if (client->kind != MAL_CLIENT_NONE)
+			count++;
+		else if (!free_one)
+			free_one = client;
 		if (client->kind == MAL_CLIENT_ASKS &&
 		    (!oldest || client->since_ms < oldest->since_ms))
 			oldest = client;
 	}
-	if (oldest)
-		mal_client_close(oldest);
+	if (mal_descriptors_are_few(fd) && count < clients->room)
+		clients->room = count;
+	if (!oldest || count < clients->room)
+		return free_one;
+	mal_client_close(oldest);
 	return oldest;
 }
 
@@ -104,24 +115,35 @@ bool mal_clients_look(struct mal_controller *controller, bool first, struct mal_
 		clients = controller->clients = calloc(1, sizeof(*clients));
 	if (!clients)
 		return false;
-	if (first)
+	if (!clients->room)
+		clients->room = CLIENTS;
+	if (first && clients->next > CLIENTS) {
 		clients->next = 0;
+		clients->again = false;
+	}
 	while (clients->next < CLIENTS) {
 		struct mal_client *client = &clients->list[clients->next++];
 
 		if (client->kind != MAL_CLIENT_NONE && look_at(client, text, size)) {
+			clients->again |= client->kind == MAL_CLIENT_HOLDS;
 			*asks = client;
 			return true;
 		}
 	}
+	clients->next = CLIENTS + 1;
 	fd = mal_channel_accept(controller->step->arguments.listen_fd);
 	if (fd >= 0) {
-		struct mal_client *client = find_place(clients);
+		struct mal_client *client = find_place(clients, fd);
 
 		if (take_in(client, fd, text, size))
 			*asks = client;
 	}
 	return fd >= 0;
+}
+
+bool mal_clients_look_again(const struct mal_controller *controller)
+{
+	return controller->clients && controller->clients->again;
 }
 
 int mal_client_stay(struct mal_controller *controller, struct mal_client *client,

@@ -30,17 +30,23 @@ struct mal_client {
 /*
  * Look for the next client: *ASKS has sent a request, which is in TEXT, or held orders and has
  * gone: TEXT is empty then. NULL: it has sent nothing yet. FIRST begins with those that came
- * before. Returns false if there is no other.
+ * before, if all of them have had their turn. Returns false if there is no other.
  */
 bool mal_clients_look(struct mal_controller *controller, bool first, struct mal_client **asks,
 		      char *text, size_t size);
+
+/* Whether to look again though there was no other: one may have sent several requests. */
+bool mal_clients_look_again(const struct mal_controller *controller);
 
 /* CLIENT stays connected, as one of KIND. Returns 0, or -1 with ERR: there are too many. */
 int mal_client_stay(struct mal_controller *controller, struct mal_client *client,
 		    enum mal_client_kind kind, struct mal_error *err);
 
-/* Answer CLIENT, and disconnect it if it has asked what it wanted to. */
-void mal_client_answer(struct mal_client *client, const char *text, size_t length);
+/*
+ * Answer CLIENT, and disconnect it if it has asked what it wanted to. Returns false if one that
+ * stays does not read.
+ */
+bool mal_client_answer(struct mal_client *client, const char *text, size_t length);
 
 /* Answer CLIENT with the descriptor FD, which the caller keeps, and disconnect it. */
 void mal_client_send_fd(struct mal_client *client, int fd);

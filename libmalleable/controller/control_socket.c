@@ -124,10 +124,12 @@ static int find_request(char *text, char **words)
 	return -1;
 }
 
-static void answer_text(struct mal_client *client, char *text)
+/* CLIENT has gone, or reads no answers. */
+static void leave(struct mal_controller *controller, struct mal_client *client)
 {
-	mal_client_answer(client, text ? text : "", text ? strlen(text) : 0);
-	free(text);
+	if (client->kind == MAL_CLIENT_HOLDS)
+		mal_set_end(controller, client);
+	mal_client_close(client);
 }
 
 static int act(struct mal_controller *controller, struct mal_client *client, int request,
@@ -142,36 +144,39 @@ static int act(struct mal_controller *controller, struct mal_client *client, int
 static void serve(struct mal_controller *controller, struct mal_client *client, char *text)
 {
 	struct mal_error err = {""};
-	char answer[sizeof(err.text) + 16], *words = text;
-	int request = find_request(text, &words), length, result;
+	char line[sizeof(err.text) + 16], *words = text, *answer = NULL;
+	int request = find_request(text, &words), result;
 
 	if (client->kind == MAL_CLIENT_HOLDS && !*text) {
-		mal_set_end(controller, client);
-		mal_client_close(client);
+		leave(controller, client);
 	} else if (client->kind == MAL_CLIENT_ASKS && strcmp(text, MAL_CHANNEL_SEGMENT) == 0) {
 		mal_client_send_fd(client, controller->step->arguments.segment_fd);
 	} else if (request >= 0 && requests[request].describe) {
-		answer_text(client, requests[request].describe(controller, words));
+		answer = requests[request].describe(controller, words);
+		if (!mal_client_answer(client, answer ? answer : "", answer ? strlen(answer) : 0))
+			leave(controller, client);
 	} else {
 		result = act(controller, client, request, words, &err);
-		length = snprintf(answer, sizeof(answer), result < 0 ? "error %s\n" : "ok\n",
-				  err.text);
-		mal_client_answer(client, answer, (size_t)length);
+		snprintf(line, sizeof(line), result < 0 ? "error %s\n" : "ok\n", err.text);
+		if (!mal_client_answer(client, line, strlen(line)))
+			leave(controller, client);
 	}
+	free(answer);
 }
 
 void mal_control_serve(struct mal_controller *controller)
 {
 	char text[MAL_CHANNEL_REQUEST];
+	struct mal_client *client;
+	bool others = true;
 
-	for (int count = 0; count < CLIENTS_AT_ONCE; count++) {
-		struct mal_client *client;
-
-		if (!mal_clients_look(controller, count == 0, &client, text, sizeof(text)))
-			return;
+	for (int count = 0; others && count < CLIENTS_AT_ONCE; count++) {
+		others = mal_clients_look(controller, count == 0, &client, text, sizeof(text));
 		if (client)
 			serve(controller, client, text);
 	}
+	if (!others && !mal_clients_look_again(controller))
+		return;
 	/* There may be more: look again at once. */
 	atomic_fetch_add(&controller->step->segment.header->wake, 1);
 	atomic_store(&controller->asked, true);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int print_step(const char *name, unsigned int uid, void *argument)
@@ -53,6 +54,17 @@ static int hold(malleable_control *control, int rank, int count)
 	return result;
 }
 
+/* Without a descriptor that could be opened. */
+static int starve(malleable_control *control)
+{
+	const struct rlimit few = {3, 3};
+	char *text;
+
+	setrlimit(RLIMIT_NOFILE, &few);
+	printf("%d ", malleable_control_steps(print_step, NULL));
+	return malleable_control_status(control, &text);
+}
+
 static int call(malleable_control *control, const char *name, const char *a, const char *b)
 {
 	char *text = NULL, list[64] = "";
@@ -74,6 +86,8 @@ static int call(malleable_control *control, const char *name, const char *a, con
 		result = malleable_control_set_many(control, a);
 	else if (strcmp(name, "await") == 0)
 		result = malleable_control_await(control, atoi(a));
+	else if (strcmp(name, "starved") == 0)
+		result = starve(control);
 	else if (strcmp(name, "events") == 0)
 		result = print_events(control, *a ? a : NULL);
 	else

@@ -51,13 +51,12 @@ int __wrap_mal_bind_thread(pid_t tid, unsigned int cpu);
 int __wrap_mal_watch_start(struct mal_controller *controller, int life_fd, struct mal_error *err);
 void __wrap_mal_watch_process(int32_t pid);
 void __wrap_mal_watch_channel(int fd);
-void __wrap_mal_watch_forget(int fd);
+bool __wrap_mal_descriptors_are_few(int fd);
 int __wrap_mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int count,
 			   unsigned int *core, unsigned int *l3, unsigned int *numa,
 			   unsigned int *package, struct mal_error *err);
 int __wrap_mal_channel_accept(int listening);
 int __wrap_mal_channel_take(int client, char *text, size_t size);
-void __wrap_mal_channel_reply(int client, const char *text, size_t length);
 bool __wrap_mal_channel_send(int client, const char *text, size_t length);
 void __wrap_mal_channel_answer(int client, const char *text, size_t length);
 void __wrap_mal_channel_answer_fd(int client, int fd);
@@ -278,9 +277,10 @@ void __wrap_mal_watch_channel(int fd)
 	(void)fd;
 }
 
-void __wrap_mal_watch_forget(int fd)
+bool __wrap_mal_descriptors_are_few(int fd)
 {
 	(void)fd;
+	return false;
 }
 
 /* Four CPUs share an L3, eight a NUMA node and a package. */
@@ -311,25 +311,25 @@ int __wrap_mal_channel_take(int client, char *text, size_t size)
 {
 	if (client == node_kernel.gone)
 		return -1;
-	if (client != node_kernel.asks || !node_kernel.request)
+	if ((client != node_kernel.asks && !node_kernel.floods) || !node_kernel.request)
 		return 0;
-	node_kernel.asks = -1;
+	if (!node_kernel.floods)
+		node_kernel.asks = -1;
 	snprintf(text, size, "%s", node_kernel.request);
 	return 1;
 }
 
-void __wrap_mal_channel_reply(int client, const char *text, size_t length)
-{
-	__wrap_mal_channel_answer(client, text, length);
-}
-
+/* Events, and answers to those who stay. */
 bool __wrap_mal_channel_send(int client, const char *text, size_t length)
 {
 	size_t used = strlen(node_kernel.events);
 
-	(void)client;
 	if (node_kernel.deaf)
 		return false;
+	if (*text != '{') {
+		__wrap_mal_channel_answer(client, text, length);
+		return true;
+	}
 	assert(used + length < sizeof(node_kernel.events));
 	memcpy(node_kernel.events + used, text, length);
 	node_kernel.events[used + length] = '\0';

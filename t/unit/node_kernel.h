@@ -42,6 +42,7 @@ struct node_kernel {
 	int accepted, asks, gone; /* so many; who has sent the request; who has gone */
 	char events[8192];	  /* what those who read events were sent */
 	bool deaf;		  /* they have no room for more */
+	bool floods;		  /* all send that request without end */
 	/* Other controllers. */
 	const char *others;
 	bool others_obey, others_live;

@@ -258,6 +258,42 @@ static void held_orders_end(void **state)
 	assert_int_equal(orders[1].min, 2);
 }
 
+/* Who holds orders and reads no answers is disconnected, and nobody waits for it. */
+static void the_deaf_hold_nothing(void **state)
+{
+	const struct mal_order *orders = node->deciding->orders.ranks;
+
+	(void)state;
+	assert_string_equal(node_ask(node, "hold"), "ok\n");
+	assert_string_equal(ask_on("set rank=0 min=2"), "ok\n");
+	node_kernel.deaf = true;
+	ask_on("status");
+	assert_int_equal(orders[0].min, 0);
+	node_kernel.deaf = false;
+	for (int i = 0; i < 16; i++)
+		assert_string_equal(node_ask(node, "hold"), "ok\n");
+}
+
+/* Each has its turn, also where all who hold orders send without end. */
+static void who_floods_keeps_nobody_away(void **state)
+{
+	uint32_t wake;
+
+	(void)state;
+	for (int i = 0; i < 16; i++)
+		assert_string_equal(node_ask(node, "hold"), "ok\n");
+	node_kernel.floods = true;
+	wake = node_segment()->header->wake;
+	node_clients_wait(node, 1, "dance");
+	assert_int_equal(node_clients_left(), 1);
+	/* What they have sent besides is not forgotten. */
+	assert_int_equal(node_segment()->header->wake, wake + 1);
+	mal_control_serve(node);
+	assert_int_equal(node_clients_left(), 0);
+	assert_int_equal(node_segment()->header->wake, wake + 2);
+	node_kernel.floods = false;
+}
+
 /* Who is silent has a place until others need it, and keeps nobody from an answer. */
 static void silent_clients_wait_alone(void **state)
 {
@@ -295,6 +331,8 @@ int main(void)
 		CASE(ranks_come_first),
 		CASE(events_cost_readers),
 		CASE(held_orders_end),
+		CASE(the_deaf_hold_nothing),
+		CASE(who_floods_keeps_nobody_away),
 		CASE(silent_clients_wait_alone),
 		CASE(nobody_can_ask),
 	};
