@@ -310,11 +310,19 @@ int malleable_disable(void)
 
 int malleable_enable(void)
 {
+	struct mal_fpstate state;
+	int saved = errno;
+	bool was;
+
 	if (!mal.active)
 		return 0;
 	if (!is_serial() || mal_self.declared)
 		return MALLEABLE_E_THREAD;
-	return mal_bounds_enable(&mal) ? 0 : MALLEABLE_E_NESTING;
+	state = mal_fpstate_save();
+	was = mal_bounds_enable(&mal);
+	mal_fpstate_restore(&state);
+	errno = saved;
+	return was ? 0 : MALLEABLE_E_NESTING;
 }
 
 /* Whether a named region may begin or end here: what was counted so far is of this side. */

@@ -51,6 +51,9 @@ bool mal_bounds_enable(struct mal_rank *rank)
 	if (--rank->disabled)
 		return true;
 	rank->rules_dropped = 0;
+	/* Others may have given it CPUs. */
+	rank->cpus.seen_changes = atomic_load(&rank->slot->changes) - 1;
+	mal_cpus_refresh(rank);
 	mal_unmanaged_bound(rank);
 	outdate_preparation(rank);
 	return true;

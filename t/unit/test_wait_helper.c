@@ -705,6 +705,22 @@ static void other_threads_wait(void **state)
 	assert_int_equal(lent(), CPUS);
 }
 
+/* While balancing is disabled the rank takes no CPU that others give it; then it does. */
+static void given_while_disabled(void **state)
+{
+	(void)state;
+	assert_int_equal(malleable_disable(), 0);
+	assert_true(mal_word_move(&mal.segment.cpus[CPUS].word, 1, 0));
+	mal.slot->changes++;
+	mal_mpi_enter(false);
+	mal_mpi_leave(false);
+	assert_int_equal(mal.cpus.owned_count, CPUS);
+	assert_int_equal(malleable_cpus(), CPUS);
+	assert_int_equal(malleable_enable(), 0);
+	assert_int_equal(mal.cpus.owned_count, CPUS + 1);
+	assert_int_equal(malleable_cpus(), CPUS + 1);
+}
+
 /* Nothing is lent for them where the primary thread is in a region or lends itself. */
 static void primary_thread_has_its_own(void **state)
 {
@@ -874,6 +890,7 @@ int main(void)
 		CASE(at_any_moment),
 		CASE(short_declared_waits),
 		CASE(other_threads_wait),
+		CASE(given_while_disabled),
 		CASE(primary_thread_has_its_own),
 		CASE(jumps_leave_the_lock),
 		CASE(any_thread_at_any_moment),

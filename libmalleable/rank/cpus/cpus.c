@@ -109,7 +109,7 @@ static void read_words(struct mal_rank *rank)
 			continue;
 		state = mal_word_read(&rank->segment.cpus[cpu].word);
 		if (state.owner == rank->me && state.user == MAL_NOBODY && !state.lent &&
-		    mal_word_take(&rank->segment.cpus[cpu].word, rank->me)) {
+		    !rank->disabled && mal_word_take(&rank->segment.cpus[cpu].word, rank->me)) {
 			mal_count(&rank->slot->count.moves, 1);
 			state.user = rank->me;
 		}
