@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * interface.c: interface [mpi|plain|threads FILE], two ranks with one CPU each: rank 0 declares
- * that it waits until rank 1 has borrowed its CPU and said so (FILE.borrowed), and takes it back.
- * Both print what the calls of malleable.h return. plain: without MPI. threads: the same, and in
- * another thread than the first. Without arguments: what they return outside a balanced step.
+ * interface.c: interface [HOW FILE], two ranks with one CPU each: rank 0 declares that it waits
+ * until rank 1 has borrowed its CPU and said so (FILE.borrowed), and takes it back. Both print what
+ * the calls of malleable.h return. HOW: mpi; plain: without MPI; threads: the same, and in another
+ * thread than the first; busy: another thread of rank 0 computes, and rank 1 gets nothing; beside:
+ * the first one computes, and another waits. Without arguments: what they return outside a balanced
+ * step.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -94,6 +96,45 @@ static void *borrow(void *file)
 	return NULL;
 }
 
+static _Atomic int computing, enough;
+
+static void *compute(void *nothing)
+{
+	computing = 1;
+	while (!enough)
+		continue;
+	return nothing;
+}
+
+/* A thread waits until rank 1 has given up, and computes no more. */
+static void *wait_beside(void *file)
+{
+	while (!computing)
+		usleep(1000);
+	malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS);
+	say(file, "waits");
+	await(file, "gave-up");
+	malleable_waiting_end();
+	enough = 1;
+	return NULL;
+}
+
+/* How many CPUs rank 1 has at most of so many tries while rank 0 waits and computes. */
+static void try_to_borrow(const char *file)
+{
+	int most = 0;
+
+	await(file, "waits");
+	for (int tries = 0; tries < 200; tries++) {
+		int has = malleable_borrow(2);
+
+		most = has > most ? has : most;
+		usleep(1000);
+	}
+	say(file, "gave-up");
+	printf("had %d at most\n", most);
+}
+
 int main(int argc, char **argv)
 {
 	const char *number = getenv("OMPI_COMM_WORLD_RANK");
@@ -119,7 +160,18 @@ int main(int argc, char **argv)
 		MPI_Init(&argc, &argv);
 		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	}
-	if (strcmp(argv[1], "threads") == 0) {
+	if (strcmp(argv[1], "busy") == 0 || strcmp(argv[1], "beside") == 0) {
+		int first = strcmp(argv[1], "busy") == 0;
+
+		malleable_cpus();
+		if (rank) {
+			try_to_borrow(argv[2]);
+			return 0;
+		}
+		pthread_create(&thread, NULL, first ? compute : wait_beside, argv[2]);
+		(first ? wait_beside : compute)(argv[2]);
+		pthread_join(thread, NULL);
+	} else if (strcmp(argv[1], "threads") == 0) {
 		pthread_create(&thread, NULL, rank ? borrow : lend, argv[2]);
 		pthread_join(thread, NULL);
 	} else {
