@@ -166,17 +166,17 @@ int malleable_on_change_remove(malleable_change_function *function, void *argume
 int malleable_poll(void);
 
 /*
- * A named region is a part of the program, such as its solver: the report and the JSON have a line
- * for each. NAME: 1 to 63 printable characters of ASCII, which are copied. Returns its number, from
- * 1 on, the same for the same name; MALLEABLE_E_FULL beyond 64 names. On the primary thread outside
- * parallel regions.
+ * A named region is a part of the program, such as its solver: the report has its time and its
+ * efficiency. NAME: 1 to 63 printable characters of ASCII, which are copied. Returns its number,
+ * from 1 on, the same for the same name; MALLEABLE_E_FULL beyond 64 names. On the primary thread
+ * outside parallel regions.
  */
 int malleable_region(const char *name);
 
 /*
  * REGION runs between these. Named regions nest, and may overlap: time counts for all that run. One
  * that runs may begin again: the outermost pair counts. An end of one that does not run is
- * MALLEABLE_E_NESTING. longjmp() and exceptions end none: see malleable::region. About 150
+ * MALLEABLE_E_NESTING. longjmp() and exceptions end none: see malleable::region. About 200
  * instructions each, and 6 for each thread of the team. On the primary thread outside parallel
  * regions, MPI and waits; on others they measure nothing (MALLEABLE_E_THREAD).
  */

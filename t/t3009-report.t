@@ -64,6 +64,13 @@ ok "efficiencies are of the whole of a run that no window measured, too" all_of 
 	"complains 'parallel efficiency [0-9.]+ %'" \
 	"of_short '.measured | .windows > 0 or .hybrid_efficiency == null'" \
 	"of_short '.efficiency.parallel > 0 and .Application.Global.usefulTime > 0'"
+of_named='def named(name): .regions[] | select(.name == name);'
+ok "and named regions are in it, one that lasted to the end, too" all_of \
+	"of_short '$of_named named(\"outside\") | .runs == 1 and .ranks == 2 and .elapsed_s > 0.01'" \
+	"of_short '$of_named named(\"all\").elapsed_s > named(\"outside\").elapsed_s'" \
+	"of_short '$of_named named(\"all\").efficiency.parallel > 0'" \
+	"of_short '.Application.all.elapsedTime > 0 and .regions[0].name == \"all\"'" \
+	"complains 'region outside: 1 run, [0-9.]+ of [0-9.]+ s: parallel efficiency '"
 
 # outside BALANCE HOW [PROGRAM]: most of the time rank 0 is outside MPI and regions.
 outside() {
@@ -78,7 +85,8 @@ waits() {
 	all_of "exits 0" "says '^right$'" \
 		"complains 'waits outside MPI [0-9.]+ %, in rank 0 [0-9.]+ %: for GPUs, files'" \
 		"of_outside '.per_rank[0] | .outside_s > 0 and .outside_s <= .serial_s + 0.001'" \
-		"of_outside '.measured.outside_part > 0'"
+		"of_outside '.measured.outside_part > 0'" \
+		"of_outside '$of_named named(\"outside\") | .outside_part > 0'"
 }
 outside observe pipe
 ok "a rank that waits for another process waits outside MPI, also if it is only observed" waits
@@ -87,7 +95,7 @@ ok "a rank that computes alone does not wait outside MPI" all_of "exits 0" "says
 	"! complains 'waits outside MPI'"
 device=$work/device
 opencl() {
-	OMPI_CC=$clang MPICH_CC=$clang mpicc -fopenmp -O1 -DOPENCL -o "$device" \
+	OMPI_CC=$clang MPICH_CC=$clang mpicc -fopenmp -O1 -DOPENCL -I"$srcdir" -o "$device" \
 		"$srcdir/t/programs/outside.c" -l:libOpenCL.so.1 2>"$work/cc"
 }
 # Also of a library that has versions.
@@ -116,8 +124,8 @@ print([frame[key][0] for key in metrics if key.startswith(("mpi", "omp"))])' "$1
 }
 if python3 -c 'import talp_pages' 2>/dev/null; then
 	jq 'del(.Application.Global.mpiLoadBalanceOut)' "$work/report.json" >"$work/wrong.json"
-	ok "TALP-Pages reads it" \
-		all_of "talp '$work/report.json' >/dev/null" "! talp '$work/wrong.json'"
+	ok "TALP-Pages reads it" all_of "talp '$work/report.json' >/dev/null" \
+		"talp '$work/short.json' >/dev/null" "! talp '$work/wrong.json'"
 else
 	skip "TALP-Pages reads it" "no talp-pages of PyPI"
 fi
@@ -135,7 +143,8 @@ undescribed() {
 ok "the manual has each of its $(wc -l <"$work/keys") keys" \
 	all_of "[ \$(wc -l <'$work/keys') -gt 60 ]" "! undescribed"
 if python3 -c 'import jsonschema' 2>/dev/null; then
-	ok "it is as the schema says" validate "$work/report.json"
+	ok "it is as the schema says" all_of "validate '$work/report.json'" \
+		"validate '$work/short.json'"
 	jq 'del(.efficiency.mpi.load_balance)' "$work/report.json" >"$work/wrong1"
 	jq '.per_rank[1].mode = "other"' "$work/report.json" >"$work/wrong2"
 	ok "which finds a key that is gone, and a wrong word" \

@@ -128,7 +128,7 @@ void mal_ending_report(struct mal_controller *controller)
 {
 	int report_fd = controller->step->arguments.report_fd;
 	struct mal_report report;
-	char text[3072];
+	char text[8192];
 
 	if (!mal_report_make(controller, &report)) {
 		send_nothing(controller, report_fd);

@@ -38,6 +38,8 @@ static size_t lay_out(struct mal_segment *segment, char *base)
 	at += segment->rank_count * sizeof(struct mal_rank_slot);
 	segment->threads = (struct mal_thread_slot *)(base + at);
 	at += (size_t)segment->rank_count * segment->thread_count * sizeof(struct mal_thread_slot);
+	segment->regions = (struct mal_region_slot *)(base + at);
+	at += (size_t)segment->rank_count * MAL_NAMED_REGIONS * sizeof(struct mal_region_slot);
 	segment->size = at;
 	return at;
 }

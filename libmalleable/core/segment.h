@@ -200,6 +200,34 @@ struct mal_rank_slot {
 };
 
 /*
+ * What a rank counts in a named region: ticks, of which WORK and INSIDE are those of threads in
+ * parallel regions, OFFERED is a part of MPI, and WAITS outside MPI are known of LOOKED alone; or
+ * its parallel regions. Differences of counters: one may be below 0 for a moment.
+ */
+enum mal_region_count {
+	MAL_REGION_ELAPSED,
+	MAL_REGION_WORK,
+	MAL_REGION_INSIDE,
+	MAL_REGION_SERIAL,
+	MAL_REGION_MPI,
+	MAL_REGION_OFFERED,
+	MAL_REGION_PARALLEL,
+	MAL_REGION_LOOKED,
+	MAL_REGION_WAITS,
+	MAL_REGION_COUNTS
+};
+
+#define MAL_NAMED_REGIONS 64
+#define MAL_REGION_NAME 64
+
+/* A named region of a rank, which alone writes it. Behind the first without a name is none. */
+struct mal_region_slot {
+	alignas(MAL_CACHE_LINE) char name[MAL_REGION_NAME]; /* any bytes */
+	_Atomic uint64_t runs;
+	_Atomic uint64_t sum[MAL_REGION_COUNTS]; /* of runs, and of those that last to a sample */
+};
+
+/*
  * What a rank asks of others (request.h). Lenders look at those of all ranks, so they are apart; a
  * rank writes its own in each region that may get CPUs, so no two share a cache line.
  */
@@ -256,7 +284,7 @@ struct mal_header {
  * A rank may have the library of another build, as in a container: it runs unbalanced where the
  * versions differ. Where one of these fails, increment the version, then mend the numbers.
  */
-#define MAL_SEGMENT_VERSION 18
+#define MAL_SEGMENT_VERSION 19
 
 #define PIN_SIZE(type, size) MAL_PIN_SIZE(type, size, "MAL_SEGMENT_VERSION")
 #define PIN(type, member, offset) MAL_PIN(type, member, offset, "MAL_SEGMENT_VERSION")
@@ -303,8 +331,11 @@ PIN(mal_snapshot, max, 120) PIN(mal_snapshot, cpu, 128) PIN(mal_snapshot, outsid
 PIN(mal_snapshot, beside, 144) PIN(mal_snapshot, waits, 152)
 PIN_SIZE(mal_thread_slot, 64) PIN(mal_thread_slot, tid, 0) PIN(mal_thread_slot, cpu, 4)
 PIN(mal_thread_slot, bound_cpu, 8) PIN(mal_thread_slot, home, 12) PIN(mal_thread_slot, busy, 16)
+PIN_SIZE(mal_region_slot, 192) PIN(mal_region_slot, name, 0) PIN(mal_region_slot, runs, 64)
+PIN(mal_region_slot, sum, 72)
 _Static_assert(MAL_BOUNDARY_KINDS == 5 && MAL_RANK_DEAD == 3 && MAL_RULE_AWAIT == 256 &&
-	       MAL_REASON_REPORTED == 13 && MAL_NOBODY == 0xffff,
+	       MAL_REASON_REPORTED == 13 && MAL_NOBODY == 0xffff && MAL_REGION_COUNTS == 9 &&
+	       MAL_NAMED_REGIONS == 64,
 	       "processes of two builds share these numbers: increment MAL_SEGMENT_VERSION");
 #undef PIN_SIZE
 #undef PIN
@@ -317,6 +348,7 @@ struct mal_segment {
 	struct mal_request_slot *requests; /* of each rank */
 	struct mal_rank_slot *ranks;
 	struct mal_thread_slot *threads;
+	struct mal_region_slot *regions; /* MAL_NAMED_REGIONS of each rank */
 	uint32_t rank_count;
 	uint32_t cpu_count;    /* CPUs 0 .. cpu_count - 1 have slots */
 	uint32_t thread_count; /* thread slots of each rank */
@@ -364,6 +396,13 @@ static inline struct mal_thread_slot *mal_thread_slot(const struct mal_segment *
 						      unsigned int rank, unsigned int index)
 {
 	return &segment->threads[(size_t)rank * segment->thread_count + index];
+}
+
+/* The named regions of rank RANK. */
+static inline struct mal_region_slot *mal_region_slots(const struct mal_segment *segment,
+						       unsigned int rank)
+{
+	return &segment->regions[(size_t)rank * MAL_NAMED_REGIONS];
 }
 
 /* Ticks of work of all threads in the slots of rank RANK. */

@@ -337,23 +337,50 @@ static bool is_between(void)
 
 int malleable_region(const char *name)
 {
+	struct mal_fpstate state;
+	int result;
+
 	if (!is_rank())
 		return 0;
-	return is_serial() ? mal_named_find(name) : MALLEABLE_E_THREAD;
+	if (!is_serial())
+		return MALLEABLE_E_THREAD;
+	state = mal_fpstate_save();
+	result = mal_named_find(&mal, name);
+	mal_fpstate_restore(&state);
+	return result;
+}
+
+/* What the rank waited outside MPI so far is of this side, too. */
+__attribute__((noinline)) static void look_outside(void)
+{
+	struct mal_fpstate state = mal_fpstate_save();
+	int saved = errno;
+
+	mal_phase_look_outside(&mal);
+	errno = saved;
+	mal_fpstate_restore(&state);
 }
 
 int malleable_region_begin(int region)
 {
 	if (!is_rank())
 		return 0;
-	return is_between() ? mal_named_begin(&mal, region) : MALLEABLE_E_THREAD;
+	if (!is_between())
+		return MALLEABLE_E_THREAD;
+	if (mal_named_looks(region, true))
+		look_outside();
+	return mal_named_begin(&mal, region);
 }
 
 int malleable_region_end(int region)
 {
 	if (!mal.active)
 		return 0;
-	return is_between() ? mal_named_end(&mal, region) : MALLEABLE_E_THREAD;
+	if (!is_between())
+		return MALLEABLE_E_THREAD;
+	if (mal_named_looks(region, false))
+		look_outside();
+	return mal_named_end(&mal, region);
 }
 
 int malleable_region_times(int region, struct malleable_times *times)

@@ -16,6 +16,7 @@
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
+#include "libmalleable/rank/named_regions.h"
 #include "libmalleable/rank/outside.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
@@ -70,15 +71,31 @@ void mal_phase_count_calls(struct mal_rank *rank)
 	rank->polls.calls = calls;
 }
 
+/* Count the serial time up to now, a tick, which is returned. */
+static uint64_t count_serial(struct mal_rank *rank)
+{
+	uint64_t now = mal_ticks();
+
+	mal_count(&rank->slot->count.serial, now - rank->primary.last_leave);
+	rank->primary.last_leave = now;
+	return now;
+}
+
+void mal_phase_look_outside(struct mal_rank *rank)
+{
+	struct mal_snapshot snapshot = {.tick = count_serial(rank)};
+
+	add_cpu_time(rank, &snapshot);
+	mal_outside_sample(rank, &snapshot);
+}
+
 /* What the rank did so far, of ROUND, at a boundary of KIND. */
 static void write_snapshot(struct mal_rank *rank, uint64_t round, uint64_t kind)
 {
 	struct mal_counters *count = &rank->slot->count;
-	uint64_t now = mal_ticks();
+	uint64_t now = count_serial(rank);
 	struct mal_snapshot snapshot;
 
-	mal_count(&count->serial, now - rank->primary.last_leave);
-	rank->primary.last_leave = now;
 	rank->polls.serial = count->serial;
 	mal_phase_count_calls(rank);
 	snapshot = (struct mal_snapshot){
@@ -101,6 +118,7 @@ static void write_snapshot(struct mal_rank *rank, uint64_t round, uint64_t kind)
 		snapshot.max = rank->limit;
 	add_cpu_time(rank, &snapshot);
 	mal_outside_sample(rank, &snapshot);
+	mal_named_sample(rank);
 
 	rank->phase.last_sample = snapshot.tick;
 	mal_snapshot_write(rank->slot, &snapshot);

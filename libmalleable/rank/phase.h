@@ -29,6 +29,12 @@ static inline bool mal_phase_has_plan(const struct mal_rank *rank)
 void mal_phase_follow_plan(struct mal_rank *rank);
 
 /*
+ * Have rank->outside.waits have what the rank waited up to now. Primary thread, outside regions and
+ * MPI. Takes some microseconds for each thread of the team.
+ */
+void mal_phase_look_outside(struct mal_rank *rank);
+
+/*
  * The rank ends: what it did since its last sample is part of no window, but of the report. In a
  * thread that ends the process from elsewhere than the program's serial part it does nothing.
  */

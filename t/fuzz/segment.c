@@ -26,8 +26,9 @@ static void scribble(const struct mal_segment *segment)
 		{segment->cpus, FUZZ_CPUS * sizeof(*segment->cpus)},
 		{segment->header, sizeof(*segment->header)},
 		{segment->threads, (size_t)FUZZ_RANKS * FUZZ_THREADS * sizeof(*segment->threads)},
+		{segment->regions, 4 * sizeof(*segment->regions)}, /* the first ones of rank 0 */
 	};
-	unsigned int part = fuzz_byte() % 4, at = fuzz_byte();
+	unsigned int part = fuzz_byte() % 5, at = fuzz_byte();
 	size_t place = (at | fuzz_byte() << 8) * 4 % parts[part].size,
 	       rest = parts[part].size - place;
 
@@ -37,7 +38,7 @@ static void scribble(const struct mal_segment *segment)
 static void report(const struct mal_controller *controller)
 {
 	struct mal_report report;
-	char text[3072], *json = NULL;
+	char text[8192], *json = NULL;
 	size_t size;
 	FILE *file;
 

@@ -52,6 +52,7 @@ static void open_segment(struct mal_segment *segment)
 	segment->cpus = room(FUZZ_CPUS * sizeof(*segment->cpus));
 	segment->ranks = room(FUZZ_RANKS * sizeof(*segment->ranks));
 	segment->threads = room((size_t)FUZZ_RANKS * FUZZ_THREADS * sizeof(*segment->threads));
+	segment->regions = room((size_t)FUZZ_RANKS * MAL_NAMED_REGIONS * sizeof(*segment->regions));
 	for (unsigned int cpu = 0; cpu < FUZZ_CPUS; cpu++) {
 		mal_word_set(&segment->cpus[cpu].word,
 			     (struct mal_cpu_state){cpu / 2, cpu / 2, false});
@@ -111,6 +112,7 @@ void fuzz_step_close(struct mal_controller *controller)
 	free(segment.cpus);
 	free(segment.ranks);
 	free(segment.threads);
+	free(segment.regions);
 	free(controller);
 }
 

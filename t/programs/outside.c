@@ -2,8 +2,9 @@
 /*
  * outside.c: outside HOW FILE: until FILE exists, in each phase rank 0 is outside MPI and regions
  * for 20 ms: it waits for a byte from a child process (pipe), in clFinish for a device whose kernel
- * sleeps (device, if built with -DOPENCL), or computes alone (serial). Then all run a region. Rank
- * 0 prints whether what came of it is right. Without arguments: succeeds if there is a device.
+ * sleeps (device, if built with -DOPENCL), or computes alone (serial): named region "outside". Then
+ * all run a region; "all" ends with the program. Rank 0 prints whether what came of it is right.
+ * Without arguments: succeeds if there is a device.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -13,6 +14,9 @@
 #include <unistd.h>
 
 #include "compute.h"
+
+#define MALLEABLE_DLOPEN
+#include "libmalleable/malleable.h"
 
 static int to_child[2], from_child[2];
 
@@ -92,7 +96,7 @@ static int serial(void)
 int main(int argc, char **argv)
 {
 	int (*outside)(void) = serial;
-	int rank, level, on = 1, right = 1;
+	int rank, level, on = 1, right = 1, part;
 
 #ifdef OPENCL
 	if (argc == 1) {
@@ -114,9 +118,13 @@ int main(int argc, char **argv)
 		outside = use_device;
 	}
 #endif
+	malleable_region_begin(malleable_region("all"));
+	part = malleable_region("outside");
 	while (on) {
+		malleable_region_begin(part);
 		if (rank == 0)
 			right &= outside();
+		malleable_region_end(part);
 #pragma omp parallel
 		compute_for(1e-3);
 		on = access(argv[2], F_OK) != 0;

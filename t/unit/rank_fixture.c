@@ -255,6 +255,8 @@ void open_ranks(unsigned int ranks, unsigned int each, unsigned int threads)
 		.requests = memory_for(ranks * sizeof(struct mal_request_slot)),
 		.ranks = memory_for(ranks * sizeof(struct mal_rank_slot)),
 		.threads = memory_for(ranks * threads * sizeof(struct mal_thread_slot)),
+		.regions = memory_for((size_t)ranks * MAL_NAMED_REGIONS *
+				      sizeof(struct mal_region_slot)),
 		.rank_count = ranks,
 		.cpu_count = cpus,
 		.thread_count = threads};
@@ -286,6 +288,7 @@ void close_ranks(void)
 	free(mal.segment.ranks);
 	free(mal.segment.requests);
 	free(mal.segment.threads);
+	free(mal.segment.regions);
 	memset(&mal.segment, 0, sizeof(mal.segment));
 	mal.active = false;
 	give_way = NULL;

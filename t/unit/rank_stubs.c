@@ -22,6 +22,7 @@
 #include "libmalleable/rank/length.h"
 #include "libmalleable/rank/listeners.h"
 #include "libmalleable/rank/mpi_test_loops.h"
+#include "libmalleable/rank/named_regions.h"
 #include "libmalleable/rank/offered.h"
 #include "libmalleable/rank/outside.h"
 #include "libmalleable/rank/phase.h"
@@ -155,6 +156,7 @@ STUB(void, mal_listeners_remove, (mal_listener * function, void *argument), NOTH
 STUB(bool, mal_listeners_any, (void), false)
 STUB(void, mal_listeners_tell, (int cpus), NOTHING)
 STUB(void, mal_listeners_left, (void), NOTHING)
+STUB(void, mal_named_sample, (const struct mal_rank *rank), NOTHING)
 STUB(void, mal_asleep_begin, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_asleep_end, (struct mal_rank * rank), NOTHING)
 STUB(int, mal_offer_begin, (struct mal_rank * rank, bool blocks), 0)
@@ -170,6 +172,7 @@ STUB(void, mal_phase_boundary, (enum mal_boundary_kind kind), NOTHING)
 STUB(void, mal_phase_count_calls, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_end, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_follow_plan, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_phase_look_outside, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_phase_region, (const void *where), NOTHING)
 STUB(void, mal_prove, (void), NOTHING)
 STUB(void, mal_reveal, (void), NOTHING)

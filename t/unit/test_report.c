@@ -895,6 +895,114 @@ static void json_has_what_the_text_has(void **state)
 	json_decref(root);
 }
 
+/* RANK did so much in its region NUMBER, called NAME. */
+static struct mal_region_slot *named(unsigned int rank, unsigned int number, const char *name,
+				     double elapsed_s, double serial_s, double mpi_s,
+				     double inside_s, double work_s)
+{
+	struct mal_region_slot *slot = &mal_region_slots(node_segment(), rank)[number];
+
+	snprintf(slot->name, sizeof(slot->name), "%s", name);
+	slot->runs = 100 + rank;
+	slot->sum[MAL_REGION_ELAPSED] = mal_s_to_ticks(elapsed_s);
+	slot->sum[MAL_REGION_SERIAL] = mal_s_to_ticks(serial_s);
+	slot->sum[MAL_REGION_MPI] = mal_s_to_ticks(mpi_s);
+	slot->sum[MAL_REGION_INSIDE] = mal_s_to_ticks(inside_s);
+	slot->sum[MAL_REGION_WORK] = mal_s_to_ticks(work_s);
+	node_thread(rank, 0)->tid = 1;
+	return slot;
+}
+
+/* Ranks have numbers of their own; what one wrote of it is bounded. Two ranks of two CPUs. */
+static void named_regions_are_told(void **state)
+{
+	struct mal_region_slot *slot;
+	json_t *root, *region;
+	char line[200], long_name[65];
+
+	(void)state;
+	node_pass(97);
+	does_not_say("region ");
+	named(1, 0, "io", 0, 0, 0, 0, 0)->runs = 0;
+	does_not_say("region ");
+	named(0, 0, "solve", 4, 1, 0, 6, 5);
+	named(1, 1, "solve", 4, 0, 2, 4, 4);
+	says("region solve: 101 runs, 4.000 of 100.000 s: parallel efficiency 62.5 % = MPI 75.0 % "
+	     "x OpenMP 83.3 %; load balance 71.4 % as started");
+	slot = named(1, 0, "io", 10, 10, 0, 0, 0);
+	slot->runs = 1;
+	slot->sum[MAL_REGION_LOOKED] = mal_s_to_ticks(8);
+	slot->sum[MAL_REGION_WAITS] = mal_s_to_ticks(6);
+	says("region io: 1 run, 10.000 of 100.000 s: parallel efficiency 50.0 % = MPI 100.0 % x "
+	     "OpenMP 50.0 %");
+	says("  75.0 % of its CPUs' time idle in waits outside MPI, offered for 0.000 s: see "
+	     "malleable_waiting_begin");
+	assert_true(strstr(text(), "region io") < strstr(text(), "region solve"));
+	node_run(node, NULL, NULL);
+	root = read_json(true);
+	region = json_array_get(json_object_get(root, "regions"), 0);
+	has(region, "name", "\"io\"");
+	has(region, "cpus", "2");
+	has(region, "outside_part", "0.75");
+	region = json_array_get(json_object_get(root, "regions"), 1);
+	has(region, "ranks", "2");
+	has(region, "mpi_s", "2.0");
+	has(region, "outside_part", "null");
+	has(region, "load_balance_before", "0.7143");
+	has(region, "efficiency",
+	    "{\"parallel\":0.625,\"mpi\":{\"parallel\":0.75,\"load_balance\":0.75,"
+	    "\"communication\":1.0},\"openmp\":{\"parallel\":0.8333,\"serial\":0.9167,"
+	    "\"regions\":0.9091}}");
+	region = json_object_get(json_object_get(root, "Application"), "solve");
+	has(region, "elapsedTime", "4000000000");
+	has(region, "parallelEfficiency", "0.625");
+	json_decref(root);
+	/* It waits for little of the step. */
+	slot->sum[MAL_REGION_WAITS] = mal_s_to_ticks(3);
+	does_not_say("idle in waits");
+	/* Threads that nobody saw, and CPUs of ranks elsewhere. */
+	node_slot(1)->unmanaged = true;
+	node_slot(1)->team = 2;
+	says("region io: 1 run, 10.000 of 100.000 s");
+	node_slot(1)->unmanaged = false;
+	named(1, 0, "io", 10, 0, 0, 30, 30);
+	says("region io: 101 runs, 10.000 of 100.000 s");
+	/* Lies; and differences of noise. */
+	named(1, 0, "Global", 1e9, -1, 1e9, 1e9, 1e9);
+	says("region Global: 101 runs, 100.000 of 100.000 s");
+	named(1, 0, "two\nlines\x1b", 10, 10, 0, 0, 0);
+	slot->sum[MAL_REGION_SERIAL] = -UINT64_C(5);
+	says("region two?lines?: 101 runs, 10.000 of 100.000 s: parallel efficiency 0.0 % = MPI "
+	     "0.0 % x OpenMP unknown");
+	memset(long_name, 'x', sizeof(long_name));
+	memcpy(slot->name, long_name, sizeof(slot->name));
+	snprintf(line, sizeof(line), "region %.63s: 101 runs, ", long_name);
+	assert_non_null(strstr(text(), line));
+}
+
+/* So many that not all fit: the longest are told. */
+static void many_regions_are_named(void **state)
+{
+	char name[16];
+	json_t *root;
+
+	(void)state;
+	node_pass(97);
+	for (unsigned int i = 0; i < 128; i++) {
+		snprintf(name, sizeof(name), "part %u", i);
+		named(i / 64, i % 64, name, i / 2.0, i / 2.0, 0, 0, 0)->runs = 1;
+	}
+	says("region part 127: 1 run, 63.500 of 100.000 s: parallel efficiency 50.0 % = MPI 100.0 "
+	     "% x OpenMP 50.0 %");
+	does_not_say("region part 90:");
+	node_run(node, NULL, NULL);
+	root = read_json(true);
+	assert_int_equal(json_array_size(json_object_get(root, "regions")), 64);
+	assert_int_equal(json_object_size(json_object_get(root, "Application")), 65);
+	has(json_array_get(json_object_get(root, "regions"), 63), "name", "\"part 64\"");
+	json_decref(root);
+}
+
 #define ROW(name, kind, key, meaning) {#kind, key, offsetof(struct mal_counters, name)},
 static const struct counter {
 	const char *kind, *key;
@@ -1152,6 +1260,8 @@ int main(void)
 		CASE(counts_of_ranks_that_came_are_added),
 		CASE(balanced_step_gains_nothing),
 		CASE(efficiencies_of_all),
+		CASE(named_regions_are_told),
+		CASE(many_regions_are_named),
 		CASE(without_two_boundaries_it_is_too_short),
 		CASE(serial_work_gains_nothing),
 		CASE(missing_mpi_and_ompt_are_named),

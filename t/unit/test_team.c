@@ -21,6 +21,7 @@
 #include "libmalleable/rank/length.h"
 #include "libmalleable/rank/mpi/words.h"
 #include "libmalleable/rank/mpi_test_loops.h"
+#include "libmalleable/rank/named_regions.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/primary.h"
 #include "libmalleable/rank/program/gomp.h"
@@ -920,6 +921,63 @@ static void named_regions_have_times(void **state)
 	assert_int_equal(malleable_region_times(-1, &times), MALLEABLE_E_INVALID);
 }
 
+static unsigned int looks;
+
+void mal_phase_look_outside(struct mal_rank *rank)
+{
+	looks++;
+	rank->outside.waits += 3;
+}
+
+static uint64_t region_sum(int number, enum mal_region_count what)
+{
+	return mal_region_slots(&mal.segment, 0)[number - 1].sum[what];
+}
+
+/* At waits outside MPI, first and behind a long run; and what lasts is in each sample. */
+static void long_runs_are_looked_at(void **state)
+{
+	char name[] = "part 0";
+	int part = 0;
+
+	(void)state;
+	for (; part < 9; name[5]++) /* one that no other test has */
+		part = malleable_region(name);
+	looks = 0;
+	malleable_region_begin(part);
+	assert_int_equal(looks, 1);
+	malleable_region_begin(part);
+	turn_clock(20 * MS);
+	malleable_region_end(part);
+	assert_int_equal(looks, 1);
+	malleable_region_end(part);
+	assert_int_equal(looks, 2);
+	assert_int_equal(region_sum(part, MAL_REGION_ELAPSED), 20 * MS);
+	assert_int_equal(region_sum(part, MAL_REGION_LOOKED), 20 * MS);
+	assert_int_equal(region_sum(part, MAL_REGION_WAITS), 3);
+	malleable_region_begin(part);
+	turn_clock(MS);
+	malleable_region_end(part);
+	assert_int_equal(looks, 4);
+	assert_int_equal(region_sum(part, MAL_REGION_LOOKED), 21 * MS);
+	malleable_region_begin(part);
+	assert_int_equal(looks, 4);
+	turn_clock(5 * MS);
+	mal_named_sample(&mal);
+	assert_int_equal(region_sum(part, MAL_REGION_ELAPSED), 26 * MS);
+	assert_int_equal(region_sum(part, MAL_REGION_LOOKED), 21 * MS);
+	turn_clock(MS);
+	malleable_region_end(part);
+	assert_int_equal(looks, 5);
+	assert_int_equal(region_sum(part, MAL_REGION_ELAPSED), 27 * MS);
+	assert_int_equal(region_sum(part, MAL_REGION_LOOKED), 22 * MS);
+	assert_int_equal(region_sum(part, MAL_REGION_WAITS), 9);
+	mal_named_sample(&mal);
+	assert_int_equal(region_sum(part, MAL_REGION_ELAPSED), 27 * MS);
+	assert_int_equal(mal_region_slots(&mal.segment, 0)[part - 1].runs, 3);
+	assert_int_equal(malleable_region_begin(part + 1), MALLEABLE_E_INVALID);
+}
+
 /* Elsewhere what was counted is not of this moment. */
 static void regions_begin_between(void **state)
 {
@@ -1567,6 +1625,7 @@ int main(void)
 		CASE(bounds_its_balancing),
 		CASE(named_regions_have_times),
 		CASE(regions_begin_between),
+		CASE(long_runs_are_looked_at),
 		CASE(regions_have_names),
 		CASE(waits_for_changes),
 		CASE(listeners_come_and_go),

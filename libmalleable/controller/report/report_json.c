@@ -36,26 +36,31 @@ static json_t *ns(double seconds)
 			      : json_integer(seconds > 0 ? (json_int_t)(seconds * 1e9) : 0);
 }
 
-static json_t *talp_metrics(const struct mal_report *report, unsigned int cpu_count)
+/* A rank may say that more ran than there are numbers. */
+static json_t *number(double count)
 {
-	const struct mal_cpu_seconds *cpus = &report->whole.cpus;
+	return json_integer(count < 1e18 ? (json_int_t)count : INT64_MAX);
+}
+
+static json_t *talp_metrics(const struct mal_whole *whole, unsigned int ranks,
+			    unsigned int cpu_count)
+{
+	const struct mal_cpu_seconds *cpus = &whole->cpus;
 	struct mal_efficiencies part = mal_efficiencies(cpus);
-	double known = report->whole.elapsed_s > 0 ? 1 : NAN;
+	double counted = whole->elapsed_s > 0 ? 1 : NAN, known = cpus->all_s > 0 ? 1 : NAN;
 	double alone_s = known * (cpus->computing_s - cpus->threads_s);
 
 	return json_pack(
 		"{s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o, s:o, s:f, s:o, s:o, s:f, s:o, s:o}",
-		"numCpus", (int)cpu_count, "numMpiRanks", (int)report->ranks, "cycles", 0,
-		"instructions", 0, "numMpiCalls", json_null(), "numOmpParallels",
-		json_integer((json_int_t)report->whole.regions), "numOmpThreads",
-		json_integer((json_int_t)report->whole.threads), "elapsedTime",
-		ns(known * report->whole.elapsed_s), "usefulTime", ns(known * cpus->useful_s),
-		"mpiTime", ns(known * report->whole.mpi_s), "mpiWorkerIdleTime",
-		ns(known * report->whole.mpi_idle_s), "ompLoadImbalanceTime",
-		ns(known * (cpus->threads_s - cpus->useful_s)), "ompSchedulingTime",
-		json_integer(0), "ompOutsideParallelTime", ns(alone_s), "ompSerializationTime",
-		ns(alone_s + report->whole.mpi_idle_s), "parallelEfficiency",
+		"numCpus", (int)cpu_count, "numMpiRanks", (int)ranks, "cycles", 0, "instructions",
+		0, "numMpiCalls", json_null(), "numOmpParallels", number(whole->regions),
+		"numOmpThreads", number(whole->threads), "elapsedTime",
+		ns(counted * whole->elapsed_s), "usefulTime", ns(known * cpus->useful_s), "mpiTime",
+		ns(counted * whole->mpi_s), "mpiWorkerIdleTime", ns(counted * whole->mpi_idle_s),
+		"ompLoadImbalanceTime", ns(known * (cpus->threads_s - cpus->useful_s)),
+		"ompSchedulingTime", json_integer(0), "ompOutsideParallelTime", ns(alone_s),
+		"ompSerializationTime", ns(alone_s + whole->mpi_idle_s), "parallelEfficiency",
 		mal_json_number(part.parallel), "mpiParallelEfficiency", mal_json_number(part.mpi),
 		"mpiCommunicationEfficiency", mal_json_number(part.communication), "mpiLoadBalance",
 		mal_json_number(part.load_balance), "mpiLoadBalanceIn",
@@ -76,9 +81,19 @@ static json_t *talp_metrics(const struct mal_report *report, unsigned int cpu_co
  */
 static json_t *talp_json(const struct mal_report *report, unsigned int cpu_count)
 {
-	return json_pack("{s:s, s:{s:i, s:i, s:i}, s:{s:o}}", "dlbVersion", KEYS_OF, "resources",
+	json_t *application = json_object();
+
+	for (size_t i = 0; i < report->regions.count; i++) {
+		const struct mal_region_total *region = &report->regions.total[i];
+
+		json_object_set_new(application, region->name,
+				    talp_metrics(&region->whole, region->ranks, region->cpu_count));
+	}
+	json_object_set_new(application, "Global",
+			    talp_metrics(&report->whole, report->ranks, cpu_count));
+	return json_pack("{s:s, s:{s:i, s:i, s:i}, s:o}", "dlbVersion", KEYS_OF, "resources",
 			 "numCpus", (int)cpu_count, "numMpiRanks", (int)report->ranks, "numGpus", 0,
-			 "Application", "Global", talp_metrics(report, cpu_count));
+			 "Application", application);
 }
 
 static json_t *alternatives_json(const struct mal_controller *controller, double step_s)
@@ -171,6 +186,28 @@ static json_t *efficiency_json(const struct mal_cpu_seconds *cpus)
 			 "regions", mal_json_number(part.regions));
 }
 
+/* What the program named. */
+static json_t *regions_json(const struct mal_region_totals *regions)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < regions->count; i++) {
+		const struct mal_region_total *region = &regions->total[i];
+
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:I, s:i, s:i, s:f, s:f, s:f, s:o, s:o, s:o}", "name",
+				  region->name, "runs", (json_int_t)(region->runs & INT64_MAX),
+				  "ranks", (int)region->ranks, "cpus", (int)region->cpu_count,
+				  "elapsed_s", region->whole.elapsed_s, "mpi_s",
+				  region->whole.mpi_s, "offered_s", region->offered_s,
+				  "outside_part", mal_json_number(region->outside_part),
+				  "load_balance_before", mal_json_number(region->balance),
+				  "efficiency", efficiency_json(&region->whole.cpus)));
+	}
+	return list;
+}
+
 /* The number of the job, of a step that is called JOB.STEP; null: without Slurm. */
 static json_t *job_json(const char *step)
 {
@@ -236,7 +273,7 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 	if (totals->windows)
 		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
 	return json_pack("{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:f, s:f, s:f}, "
-			 "s:o, s:o, s:o, s:s, s:o, s:o}",
+			 "s:o, s:o, s:o, s:s, s:o, s:o, s:o}",
 			 "ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count,
 			 "elapsed_s", report->elapsed_s, "verdict", verdict, "efficiency",
 			 efficiency_json(&report->whole.cpus), "measured",
@@ -247,7 +284,8 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			 "cpus_over_time", mal_history_json(controller), "predicted",
 			 alternatives_json(controller, report->elapsed_s), "schedule",
 			 mal_phrase_schedule(controller, schedule, sizeof(schedule)), "absent",
-			 absent_json(controller), "between_nodes", mal_imbalance_json(controller));
+			 absent_json(controller), "between_nodes", mal_imbalance_json(controller),
+			 "regions", regions_json(&report->regions));
 }
 
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,

@@ -32,6 +32,9 @@ static const char no_mpi[] =
 /* Ranks that waited for less than this part of the time have hardly anything to lend. */
 #define FEW_WAITS 0.05
 
+/* So many named regions have lines in the text. */
+#define REGIONS_TOLD 10
+
 static double controller_cpu_s(void)
 {
 	struct timespec used;
@@ -59,6 +62,7 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	report->overhead_part = rank_time > 0 ? report->overhead_s / rank_time : 0;
 	report->controller_cpu_s = controller_cpu_s();
 	report->whole = mal_whole_read(controller);
+	mal_region_totals_read(controller, &report->regions);
 	return true;
 }
 
@@ -92,6 +96,42 @@ static void add_efficiency(struct mal_text *text, const struct mal_report *repor
 	mal_text_add(text, "  OpenMP = serial parts %s x regions %s\n",
 		     percent(part.serial, left, sizeof(left)),
 		     percent(part.regions, right, sizeof(right)));
+}
+
+/* What the program named, and where it could lend more. */
+static void add_region(struct mal_text *text, const struct mal_region_total *region, double step_s)
+{
+	struct mal_efficiencies part = mal_efficiencies(&region->whole.cpus);
+	char all[32], left[32], right[32], balance[64] = "";
+
+	if (isnan(part.parallel)) {
+		mal_text_add(text, "region %s: %llu run%s, %.3f of %.3f s\n", region->name,
+			     (unsigned long long)region->runs, mal_plural(region->runs),
+			     region->whole.elapsed_s, step_s);
+	} else {
+		if (region->ranks > 1)
+			snprintf(balance, sizeof(balance), "; load balance %s as started",
+				 percent(region->balance, all, sizeof(all)));
+		mal_text_add(text,
+			     "region %s: %llu run%s, %.3f of %.3f s: parallel efficiency %s = MPI "
+			     "%s x OpenMP %s%s\n",
+			     region->name, (unsigned long long)region->runs,
+			     mal_plural(region->runs), region->whole.elapsed_s, step_s,
+			     percent(part.parallel, all, sizeof(all)),
+			     percent(part.mpi, left, sizeof(left)),
+			     percent(part.openmp, right, sizeof(right)), balance);
+	}
+	if (region->outside_part * region->whole.elapsed_s >= FEW_WAITS * step_s)
+		mal_text_add(text,
+			     "  %.1f %% of its CPUs' time idle in waits outside MPI, offered for "
+			     "%.3f s: see malleable_waiting_begin\n",
+			     100 * region->outside_part, region->offered_s);
+}
+
+static void add_regions(struct mal_text *text, const struct mal_report *report)
+{
+	for (size_t i = 0; i < report->regions.count && i < REGIONS_TOLD; i++)
+		add_region(text, &report->regions.total[i], report->elapsed_s);
 }
 
 /* What no CPU shortens. */
@@ -456,6 +496,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	if (!totals->windows) {
 		add_too_short(&text, controller, report);
 		add_efficiency(&text, report);
+		add_regions(&text, report);
 		return text.length;
 	}
 	if (report->ranks > 1)
@@ -464,6 +505,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
 			percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
 	add_efficiency(&text, report);
+	add_regions(&text, report);
 	add_outside(&text, mal_plausibility_outside(controller));
 	add_alternatives(&text, controller, report->elapsed_s);
 	mal_counters_text(&text, count);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* region_totals.c: what the ranks did in the regions that their program named, by these names. */
+#include "libmalleable/controller/load/region_totals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/printable.h"
+#include "libmalleable/controller/load/sampling.h"
+
+/* More than all is noise; much more was done on CPUs of ranks that are elsewhere. */
+#define NOISE 1.01
+
+/* A region of one rank. Each rank has numbers of its own. */
+struct named {
+	char name[MAL_REGION_NAME];
+	unsigned int rank;
+	const struct mal_region_slot *slot;
+};
+
+static int in_order(const void *a, const void *b)
+{
+	const struct named *one = a, *other = b;
+	int names = strcmp(one->name, other->name);
+
+	return names ? names : (one->rank > other->rank) - (one->rank < other->rank);
+}
+
+/* Those that ran, in any order, into LIST unless it is NULL. Returns how many. */
+static size_t find_named(const struct mal_controller *controller, struct named *list, size_t most)
+{
+	const struct mal_segment *segment = &controller->step->segment;
+	size_t count = 0;
+
+	for (unsigned int rank = 0; rank < segment->rank_count; rank++) {
+		const struct mal_region_slot *slot = mal_region_slots(segment, rank);
+
+		if (!controller->ranks[rank].known)
+			continue;
+		for (unsigned int i = 0; i < MAL_NAMED_REGIONS && *slot->name; i++, slot++) {
+			if (!atomic_load(&slot->runs) || count == most)
+				continue;
+			if (list) {
+				list[count] = (struct named){.rank = rank, .slot = slot};
+				memcpy(list[count].name, slot->name, MAL_REGION_NAME - 1);
+				mal_make_printable(list[count].name, strlen(list[count].name),
+						   false);
+			}
+			count++;
+		}
+	}
+	return count;
+}
+
+/* Whether it is known what all threads of RANK did. */
+static bool is_seen(const struct mal_controller *controller, unsigned int rank)
+{
+	const struct mal_segment *segment = &controller->step->segment;
+	const struct mal_rank_slot *slot = &segment->ranks[rank];
+
+	return atomic_load(&slot->unmanaged) ? atomic_load(&slot->team) == 1
+					     : atomic_load(&mal_thread_slot(segment, rank, 0)->tid);
+}
+
+static uint64_t sum_of(const struct mal_region_slot *slot, enum mal_region_count what)
+{
+	uint64_t sum = atomic_load(&slot->sum[what]);
+
+	return (int64_t)sum > 0 ? sum : 0;
+}
+
+static void add_rank(const struct mal_controller *controller, const struct named *named,
+		     struct mal_sample *sample)
+{
+	const struct mal_region_slot *slot = named->slot;
+	double most_s = mal_ticks_to_s(mal_ticks() - controller->step->started);
+	struct mal_snapshot none = {0}, all = {.busy = sum_of(slot, MAL_REGION_WORK),
+					       .serial = sum_of(slot, MAL_REGION_SERIAL),
+					       .mpi = sum_of(slot, MAL_REGION_MPI),
+					       .thread_ticks = sum_of(slot, MAL_REGION_INSIDE)};
+
+	*sample = (struct mal_sample){.running = true};
+	sample->cpus = mal_cpumask_count(&controller->ranks[named->rank].home);
+	sample->elapsed_s = mal_sampling_span(sum_of(slot, MAL_REGION_ELAPSED), 0, most_s);
+	mal_sampling_count(controller, &none, &all, sample);
+}
+
+/* What COUNT regions of that name are together. Made printable, two names of a rank may be one. */
+static struct mal_region_total sum_up(const struct mal_controller *controller,
+				      const struct named *named, size_t count)
+{
+	struct mal_sample samples[MAL_MAX_RANKS];
+	struct mal_region_total total = {.balance = NAN};
+	double looked_s = 0, waits_s = 0, sum = 0, longest = 0;
+	bool seen = true;
+
+	memcpy(total.name, named->name, sizeof(total.name));
+	for (size_t i = 0; i < count; i++) {
+		const struct mal_region_slot *slot = named[i].slot;
+		struct mal_sample *sample = &samples[total.ranks];
+		double looked, computed;
+		uint32_t team;
+
+		if (i && named[i].rank == named[i - 1].rank)
+			continue;
+		add_rank(controller, &named[i], sample);
+		looked = mal_sampling_span(sum_of(slot, MAL_REGION_LOOKED), 0, sample->elapsed_s);
+		looked_s += looked * sample->cpus;
+		waits_s +=
+			mal_sampling_span(sum_of(slot, MAL_REGION_WAITS), 0, looked) * sample->cpus;
+		computed = sample->serial_s + sample->work_s / (sample->cpus ? sample->cpus : 1);
+		longest = fmax(longest, computed);
+		sum += sample->serial_s + sample->work_s;
+		seen &= is_seen(controller, named[i].rank);
+		total.runs = slot->runs > total.runs ? slot->runs : total.runs;
+		total.ranks++;
+		total.cpu_count += sample->cpus;
+		total.offered_s =
+			fmax(total.offered_s,
+			     mal_sampling_span(sum_of(slot, MAL_REGION_OFFERED), 0, sample->mpi_s));
+		total.whole.elapsed_s = fmax(total.whole.elapsed_s, sample->elapsed_s);
+		total.whole.mpi_s += sample->mpi_s;
+		total.whole.mpi_idle_s += sample->mpi_s * (sample->cpus ? sample->cpus - 1 : 0);
+		team = atomic_load(&controller->step->segment.ranks[named[i].rank].team);
+		if (team <= MAL_MAX_CPUS)
+			total.whole.threads += team;
+		total.whole.regions += (double)sum_of(slot, MAL_REGION_PARALLEL);
+	}
+	total.outside_part = looked_s > 0 ? waits_s / looked_s : NAN;
+	if (!seen || !total.cpu_count)
+		return total;
+	mal_cpu_seconds_add(&total.whole.cpus, samples, total.ranks, total.cpu_count);
+	if (total.whole.cpus.useful_s > NOISE * total.whole.cpus.all_s)
+		total.whole.cpus = (struct mal_cpu_seconds){0};
+	else if (longest > 0)
+		total.balance = sum / total.cpu_count / longest;
+	return total;
+}
+
+/* Keep TOTAL if it is among the longest. */
+static void keep(struct mal_region_totals *totals, struct mal_region_total total)
+{
+	size_t at = totals->count;
+
+	while (at > 0 && totals->total[at - 1].whole.elapsed_s < total.whole.elapsed_s)
+		at--;
+	if (at == MAL_NAMED_REGIONS)
+		return;
+	if (totals->count < MAL_NAMED_REGIONS)
+		totals->count++;
+	memmove(&totals->total[at + 1], &totals->total[at],
+		(totals->count - 1 - at) * sizeof(total));
+	totals->total[at] = total;
+}
+
+void mal_region_totals_read(const struct mal_controller *controller,
+			    struct mal_region_totals *totals)
+{
+	size_t count = find_named(controller, NULL, SIZE_MAX), same;
+	struct named *list = count ? calloc(count, sizeof(*list)) : NULL;
+
+	totals->count = 0;
+	if (!list)
+		return;
+	/* Ranks may name more meanwhile. */
+	count = find_named(controller, list, count);
+	qsort(list, count, sizeof(*list), in_order);
+	for (size_t i = 0; i < count; i += same) {
+		for (same = 1; i + same < count && strcmp(list[i].name, list[i + same].name) == 0;
+		     same++)
+			;
+		keep(totals, sum_up(controller, &list[i], same));
+	}
+	free(list);
+}
