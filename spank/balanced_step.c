@@ -446,6 +446,8 @@ void balance_step_prepare_task(spank_t spank)
 		.bits = mal_choice_bits(&step.choice, balance_user_options.asked),
 		.nodes = step.joined,
 		.keep_gomp = step.choice.keys.keep_gomp,
+		.dlb = step.choice.keys.dlb,
+		.geopm = step.choice.keys.geopm,
 		.quiet = !balance_user_options.asked && balance_options_report() == MAL_REPORT_OFF,
 		.mode = mal_choice_mode(&step.choice),
 	};

@@ -28,6 +28,8 @@ LAYERS = {
     "policies": INTERFACE | {"policies/mapping", "policies/model"},
     "libmalleable/loadable": CORE | INTERFACE,
     "libmalleable/prover/code": BASE,
+    # Names of other libraries, on the public interface alone.
+    "libmalleable/compat": {"libmalleable"},
     "libmalleable/stub": {"libmalleable"},
     "libmalleable/trace": CORE | INTERFACE,
     # A rank knows no policy and no controller, only the segment.

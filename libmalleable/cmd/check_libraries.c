@@ -59,7 +59,8 @@ static void check_files(const char *libdir)
 	static const char *const names[] = {"malleabled",	   "malleable-join",
 					    "malleable-policy",	   "malleable-slurm",
 					    "malleable-store",	   "libmalleable.so",
-					    "libmalleable_mpi.so", "libmalleable_prove.so"};
+					    "libmalleable_mpi.so", "libmalleable_prove.so",
+					    "compat/libdlb.so",	   "compat/libgeopm.so"};
 	char path[PATH_MAX];
 	Dl_info loader;
 

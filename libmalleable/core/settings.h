@@ -39,6 +39,8 @@ struct mal_keys {
 	bool grow_job;		  /* the step may use CPUs that its job's other steps leave idle */
 	bool pool_job;		  /* balance with the job's other such steps; needs grow_job */
 	bool keep_gomp;		  /* programs built for GCC's libgomp stay on it */
+	bool dlb;		  /* DLB's names are ours */
+	bool geopm;		  /* so are GEOPM's */
 };
 
 /* Where the log line of a balanced step goes. */

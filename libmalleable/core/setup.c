@@ -8,6 +8,7 @@
 #include "libmalleable/core/setup.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
+#include "libmalleable/core/first.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/core/variables.h"
 
@@ -77,35 +79,63 @@ static int set_cpus(const struct mal_setup_env *env, const char *name,
 	return set(env, name, cpus ? mal_cpumask_format(cpus, text, sizeof(text)) : NULL, err);
 }
 
-/* Preload both libraries before the user's; the MPI one may not have been built. */
+/*
+ * Add NAME of LIBDIR, if it is there, to LIST, which has room for it. Returns 1 if it was, 0, or -1
+ * with ERR.
+ */
+static int add_library(char *list, const char *libdir, const char *name, struct mal_error *err)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/%s", libdir, name) >= (int)sizeof(path))
+		return mal_fail(err, "%.64s...: too long", libdir);
+	if (access(path, R_OK) < 0)
+		return 0;
+	sprintf(list + strlen(list), ":%s", path);
+	return 1;
+}
+
+/* What was asked for by KEY has to be there. */
+static int add_names(char *list, const char *libdir, const char *name, const char *key,
+		     struct mal_error *err)
+{
+	int added = add_library(list, libdir, name, err);
+
+	return added ? added : mal_fail(err, "%s=yes: there is no %s/%s", key, libdir, name);
+}
+
+/* Preload our libraries before the user's; the MPI one may not have been built. */
 static int set_preload(const struct mal_setup *setup, const struct mal_setup_env *env,
 		       struct mal_error *err)
 {
-	char before[LONGEST], mpi[PATH_MAX], value[LONGEST + 2 * PATH_MAX];
+	char before[LONGEST], value[LONGEST + 4 * PATH_MAX];
 	int found = env->get(env->context, "LD_PRELOAD", before, sizeof(before));
-	bool has_before = found > 0 && before[0], has_mpi;
 
 	if (found < 0)
 		return mal_fail(err, "LD_PRELOAD is longer than %zu bytes", sizeof(before) - 1);
-	if (snprintf(mpi, sizeof(mpi), "%s/libmalleable_mpi.so", setup->libdir) >= (int)sizeof(mpi))
-		return mal_fail(err, "%.64s...: too long", setup->libdir);
-	has_mpi = access(mpi, R_OK) == 0;
-	snprintf(value, sizeof(value), "%s/libmalleable.so%s%s%s%s", setup->libdir,
-		 has_mpi ? ":" : "", has_mpi ? mpi : "", has_before ? ":" : "",
-		 has_before ? before : "");
+	snprintf(value, PATH_MAX, "%s/libmalleable.so", setup->libdir);
+	if (add_library(value, setup->libdir, "libmalleable_mpi.so", err) < 0 ||
+	    (setup->dlb && add_names(value, setup->libdir, "compat/libdlb.so", "dlb", err) < 0) ||
+	    (setup->geopm &&
+	     add_names(value, setup->libdir, "compat/libgeopm.so", "geopm", err) < 0))
+		return -1;
+	if (found > 0 && before[0])
+		sprintf(value + strlen(value), ":%s", before);
 	return set(env, "LD_PRELOAD", value, err);
 }
 
 bool mal_setup_is_ours(const char *path, size_t length)
 {
-	static const char *const names[] = {"libmalleable.so", "libmalleable_mpi.so"};
-	const char *slash = memrchr(path, '/', length);
-	const char *name = slash ? slash + 1 : path;
+	static const char *const names[] = {"libmalleable.so", "libmalleable_mpi.so",
+					    "compat/libdlb.so", "compat/libgeopm.so"};
 
-	length -= (size_t)(name - path);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (length == strlen(names[i]) && memcmp(name, names[i], length) == 0)
-			return true;
+	for (size_t i = 0; i < length; i++) {
+		if (i > 0 && path[i - 1] != '/')
+			continue;
+		for (size_t name = 0; name < sizeof(names) / sizeof(names[0]); name++)
+			if (mal_behind((char *)(uintptr_t)path + i, names[name]) == path + length)
+				return true;
+	}
 	return false;
 }
 

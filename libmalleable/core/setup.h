@@ -9,7 +9,7 @@
 #include "libmalleable/base/error.h"
 
 struct mal_setup {
-	const char *libdir;		/* directory of libmalleable.so and libmalleable_mpi.so */
+	const char *libdir;		/* directory of our libraries */
 	const struct mal_cpumask *cpus; /* CPUs that the ranks may ever use */
 	const struct mal_cpumask *home; /* CPUs that the step starts with, NULL: the same */
 	const char *cgroup;		/* the step's, NULL: none */
@@ -21,6 +21,7 @@ struct mal_setup {
 	const char *bits;		/* strict or keep; NULL: free */
 	unsigned int nodes;		/* of the step; 0 and 1: there is no other */
 	bool keep_gomp;			/* programs built for libgomp keep using it */
+	bool dlb, geopm;		/* preload what answers their calls */
 	bool quiet;			/* ranks that run unbalanced do not say so */
 	int local_rank;			/* -1: the ranks find it themselves */
 	unsigned int ranks;		/* that no launcher numbers; 0: none */
@@ -43,7 +44,10 @@ struct mal_setup_env {
 /* The own environment. What is not longer than before is written in place. */
 extern const struct mal_setup_env mal_setup_own;
 
-/* Whether the LENGTH bytes at PATH name one of our libraries, wherever it is installed. */
+/*
+ * Whether the LENGTH bytes at PATH name one of our libraries, wherever it is installed. Calls no
+ * function of libc's: rank/program/sanitizer.c may not.
+ */
 bool mal_setup_is_ours(const char *path, size_t length);
 
 /* Take our libraries out of LIST, with the colon or blank behind each. Returns whether any was. */

@@ -63,6 +63,7 @@ static void bad_choices_say_why(void **state)
 		{"auto,gain", NULL, "gain"},
 		{"max_threads=0", NULL, "from 1 to"},
 		{"prove=maybe", NULL, "yes or no"},
+		{"dlb=on", NULL, "dlb=on: must be yes or no"},
 		{"max_threads=-3", NULL, "from 1 to"},
 		{"max_threads=99999999999999999999", NULL, "from 1 to"},
 	};
@@ -93,7 +94,7 @@ static void known_ones_are_named(void **state)
 	assert_int_equal(mal_choose("auto,speed=1", NULL, "auto", &choice, &err), -1);
 	snprintf(known, sizeof(known), "known are %s and policy auto's own: gain",
 		 mal_setting_names(MAL_SETTING_KEY, names, sizeof(names)));
-	assert_non_null(strstr(known, "mode, gomp, "));
+	assert_non_null(strstr(known, "mode, gomp, dlb, "));
 	assert_non_null(strstr(err.text, known));
 }
 
@@ -113,6 +114,10 @@ static void each_common_key_sets_its_field(void **state)
 	(void)state;
 	assert_true(choose("gomp=keep").keys.keep_gomp);
 	assert_false(choose("gomp=replace").keys.keep_gomp);
+	assert_false(choose("").keys.dlb || choose("geopm=yes").keys.dlb);
+	assert_true(choose("dlb=yes").keys.dlb);
+	assert_false(choose("dlb=yes,dlb=no").keys.dlb || choose("dlb=yes").keys.geopm);
+	assert_true(choose("geopm=yes").keys.geopm);
 	assert_int_equal(choose("").keys.prove, MAL_PROVE_YES);
 	assert_int_equal(choose("prove=no").keys.prove, MAL_PROVE_NO);
 	assert_int_equal(choose("prove=no,prove=yes").keys.prove, MAL_PROVE_YES);

@@ -322,6 +322,47 @@ static void both_libraries_are_preloaded(void **state)
 	unlink(path);
 }
 
+/* What answers for other libraries is preloaded where it was asked for, and has to be there. */
+static void names_of_others_are_preloaded(void **state)
+{
+	static const char *const names[] = {"libdlb.so", "libgeopm.so"};
+	struct mal_setup setup = all;
+	char compat[64], paths[2][128], wanted[512];
+	struct mal_error err;
+
+	(void)state;
+	setup.libdir = directory;
+	setup.dlb = true;
+	assert_int_equal(mal_setup_apply(&setup, &environment, &err), -1);
+	snprintf(wanted, sizeof(wanted), "dlb=yes: there is no %s/compat/libdlb.so", directory);
+	assert_string_equal(err.text, wanted);
+	snprintf(compat, sizeof(compat), "%s/compat", directory);
+	assert_int_equal(mkdir(compat, 0700), 0);
+	for (int i = 0; i < 2; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/%s", compat, names[i]);
+		close(open(paths[i], O_CREAT | O_WRONLY, 0600));
+	}
+	variables.text[0] = '\0';
+	variables.preload = "/users.so";
+	assert_int_equal(mal_setup_apply(&setup, &environment, NULL), 0);
+	snprintf(wanted, sizeof(wanted), "LD_PRELOAD=%s/libmalleable.so:%s:/users.so\n", directory,
+		 paths[0]);
+	assert_memory_equal(variables.text, wanted, strlen(wanted));
+	setup.geopm = true;
+	variables.text[0] = '\0';
+	assert_int_equal(mal_setup_apply(&setup, &environment, NULL), 0);
+	snprintf(wanted, sizeof(wanted), "LD_PRELOAD=%s/libmalleable.so:%s:%s:/users.so\n",
+		 directory, paths[0], paths[1]);
+	assert_memory_equal(variables.text, wanted, strlen(wanted));
+	unlink(paths[0]);
+	unlink(paths[1]);
+	rmdir(compat);
+	setup.dlb = false;
+	assert_int_equal(mal_setup_apply(&setup, &environment, &err), -1);
+	assert_non_null(strstr(err.text, "geopm=yes: "));
+	variables.preload = NULL;
+}
+
 /* Also in a directory whose name is as long as a site's may be, and in none that no path has. */
 static void libraries_may_lie_deep(void **state)
 {
@@ -440,6 +481,9 @@ static void all_that_is_set_is_removed(void **state)
 	preload_becomes("/a/libmalleable.so:/b/libmalleable_mpi.so", NULL);
 	preload_becomes("/u.so:/a/libmalleable.so", "/u.so");
 	preload_becomes("libmalleable.so /u.so /v.so", "/u.so /v.so");
+	preload_becomes("/a/libmalleable.so:/a/compat/libdlb.so:/a/compat/libgeopm.so:/u.so",
+			"/u.so");
+	preload_becomes("/a/libmalleable.so:/opt/dlb/lib/libdlb.so", "/opt/dlb/lib/libdlb.so");
 	preload_becomes("/mylibmalleable.so:/libmalleable.so.1",
 			"/mylibmalleable.so:/libmalleable.so.1");
 	assert_string_equal(getenv("KMP_HOT_TEAMS_MODE"), "0");
@@ -552,6 +596,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_child_forgets_the_controller),
 		cmocka_unit_test(a_rank_is_told_everything),
 		cmocka_unit_test(both_libraries_are_preloaded),
+		cmocka_unit_test(names_of_others_are_preloaded),
 		cmocka_unit_test(libraries_may_lie_deep),
 		cmocka_unit_test(what_cannot_be_set_is_named),
 		cmocka_unit_test(sockets_are_in_a_directory_of_ones_own),

@@ -29,6 +29,7 @@
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/segment.h"
+#include "libmalleable/core/setup.h"
 
 /* How long the controller may take to answer. */
 #define ANSWER_S 5
@@ -97,22 +98,6 @@ static bool has_one(void)
 	return __asan_init || __hwasan_init || __msan_init || __tsan_init || has_static_one();
 }
 
-/* Whether the path from BEGIN to END is one of our libraries. */
-static bool is_ours(char *begin, const char *end)
-{
-	char *name = begin, *rest;
-
-	for (char *at = begin; at < end; at++) {
-		BARRIER();
-		if (*at == '/')
-			name = at + 1;
-	}
-	rest = mal_behind(name, "libmalleable.so");
-	if (!rest)
-		rest = mal_behind(name, "libmalleable_mpi.so");
-	return rest == end;
-}
-
 /* Remove our libraries from LIST, a list of paths, in place. Returns whether any was there. */
 static bool take_out(char *list)
 {
@@ -122,7 +107,7 @@ static bool take_out(char *list)
 	for (char *path = list; *path; path = *end ? end + 1 : end) {
 		for (end = path; *end && *end != ':' && *end != ' '; end++)
 			BARRIER();
-		if (is_ours(path, end)) {
+		if (mal_setup_is_ours(path, (size_t)(end - path))) {
 			any = true;
 			continue;
 		}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * dlb_others.c: DLB's names that need no call of ours: what is known, and what there is not.
+ *
+ * Invariant: a program that calls any function of libdlb.so of DLB 3.7 finds it (t/t2025-names.t).
+ */
+#include <unistd.h>
+
+#include "libmalleable/compat/dlb.h"
+
+int DLB_GetVersion(int *major, int *minor, int *patch)
+{
+	if (major)
+		*major = 3;
+	if (minor)
+		*minor = 7;
+	if (patch)
+		*patch = 0;
+	return DLB_SUCCESS;
+}
+
+const char *DLB_Strerror(int error)
+{
+	switch (error) {
+	case DLB_NOUPDT: return "there is nothing to do";
+	case DLB_NOTED: return "not now: it is done when it can be";
+	case DLB_SUCCESS: return "success";
+	case DLB_ERR_NOINIT: return "DLB_Init has not been called";
+	case DLB_ERR_INIT: return "DLB_Init has been called before";
+	case DLB_ERR_DISBLD: return "DLB_Disable has been called";
+	case DLB_ERR_NOPROC: return "there is no such process";
+	case DLB_ERR_PERM: return "not on this thread, in this place, or with this CPU";
+	case DLB_ERR_NOCBK: return "there is no such callback";
+	case DLB_ERR_NOENT: return "there is no such entry";
+	case DLB_ERR_NOCOMP: return "dlb=yes of malleable does not have this, or an option is off";
+	case DLB_ERR_NOMEM: return "there is no room for more";
+	case DLB_ERR_NOTALP: return "there are no monitoring regions";
+	case DLB_ERR_NOLEWI: return "the options lack --lewi";
+	default: return "unknown error";
+	}
+}
+
+int DLB_SetObserverRole(bool observer)
+{
+	(void)observer;
+	return DLB_SUCCESS;
+}
+
+/* Any process may ask for the CPUs of processes; none is known. */
+static int done(void)
+{
+	return DLB_SUCCESS;
+}
+
+static int no_process(void)
+{
+	return DLB_ERR_NOPROC;
+}
+
+static int node_cpus(int *cpus)
+{
+	*cpus = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	return DLB_SUCCESS;
+}
+
+/* Whoever reads the list whatever is returned reads none. */
+static int no_processes(int *list, int *count, int max)
+{
+	(void)list, (void)max;
+	*count = 0;
+	return DLB_ERR_NOCOMP;
+}
+
+static int nothing(void)
+{
+	return DLB_ERR_NOCOMP;
+}
+
+static int no_regions(void)
+{
+	return DLB_ERR_NOTALP;
+}
+
+static void *no_handle(void)
+{
+	return NULL;
+}
+
+#define IS(answer) __attribute__((alias(#answer)))
+int DLB_DROM_Attach(void) IS(done), DLB_DROM_Detach(void) IS(done), DLB_TALP_Attach(void) IS(done),
+	DLB_TALP_Detach(void) IS(done);
+int DLB_DROM_GetNumCpus(int *) IS(node_cpus), DLB_TALP_GetNumCPUs(int *) IS(node_cpus);
+int DLB_DROM_GetPidList(int *, int *, int) IS(no_processes),
+	DLB_TALP_GetPidList(int *, int *, int) IS(no_processes),
+	DLB_Stats_GetPidList(int *, int *, int) IS(no_processes);
+
+/* Whatever the parameters are, none of these reads one. */
+#define PROCESS(name) name(void) IS(no_process)
+int PROCESS(DLB_DROM_GetProcessMask), PROCESS(DLB_DROM_SetProcessMask),
+	PROCESS(DLB_DROM_SetProcessMaskStr), PROCESS(dlb_drom_setprocessmaskstr_),
+	PROCESS(DLB_DROM_PostFinalize), PROCESS(DLB_DROM_RecoverStolenCpus),
+	PROCESS(DLB_TALP_GetTimes);
+
+#define HANDLE(name) *name(void) IS(no_handle)
+void HANDLE(DLB_Init_sp), HANDLE(DLB_BarrierNamedGet), HANDLE(DLB_BarrierNamedRegister),
+	HANDLE(DLB_MNGO_RegionRegister), HANDLE(dlb_barriernamedget_),
+	HANDLE(dlb_barriernamedregister_), HANDLE(dlb_mngo_regionregister_);
+
+#define NOT(name) name(void) IS(nothing)
+int NOT(DLB_PreInit), NOT(DLB_DROM_PreInit);
+int NOT(DLB_Barrier), NOT(DLB_BarrierAttach), NOT(DLB_BarrierDetach), NOT(DLB_BarrierNamed),
+	NOT(DLB_BarrierNamedAttach), NOT(DLB_BarrierNamedDetach), NOT(dlb_mpi_node_barrier),
+	NOT(dlb_mpi_node_barrier_), NOT(dlb_mpi_node_barrier__);
+int NOT(DLB_GetGPUAffinity), NOT(DLB_GetVariable), NOT(dlb_getvariable_), NOT(DLB_SetVariable),
+	NOT(dlb_setvariable_), NOT(DLB_PrintVariables), NOT(DLB_PrintShmem);
+int NOT(DLB_MNGO_RegionStart), NOT(DLB_MNGO_RegionStop), NOT(DLB_MNGO_Wake_manager);
+int NOT(DLB_AutoSizerStart), NOT(DLB_AutoSizerEnd);
+int NOT(DLB_Stats_Init), NOT(DLB_Stats_Finalize), NOT(DLB_Stats_GetNumCpus),
+	NOT(DLB_Stats_GetCpuUsage), NOT(DLB_Stats_GetCpuAvgUsage), NOT(DLB_Stats_GetCpuUsageList),
+	NOT(DLB_Stats_GetCpuAvgUsageList), NOT(DLB_Stats_GetNodeUsage),
+	NOT(DLB_Stats_GetNodeAvgUsage), NOT(DLB_Stats_GetActiveCpus),
+	NOT(DLB_Stats_GetActiveCpusList), NOT(DLB_Stats_GetLoadAvg), NOT(DLB_Stats_GetCpuStateIdle),
+	NOT(DLB_Stats_GetCpuStateOwned), NOT(DLB_Stats_GetCpuStateGuested);
+int NOT(DLB_Finalize_sp), NOT(DLB_Enable_sp), NOT(DLB_Disable_sp), NOT(DLB_SetMaxParallelism_sp),
+	NOT(DLB_UnsetMaxParallelism_sp), NOT(DLB_CallbackSet_sp), NOT(DLB_CallbackGet_sp),
+	NOT(DLB_Lend_sp), NOT(DLB_LendCpu_sp), NOT(DLB_LendCpus_sp), NOT(DLB_LendCpuMask_sp),
+	NOT(DLB_Reclaim_sp), NOT(DLB_ReclaimCpu_sp), NOT(DLB_ReclaimCpus_sp),
+	NOT(DLB_ReclaimCpuMask_sp), NOT(DLB_AcquireCpu_sp), NOT(DLB_AcquireCpus_sp),
+	NOT(DLB_AcquireCpuMask_sp), NOT(DLB_AcquireCpusInMask_sp), NOT(DLB_Borrow_sp),
+	NOT(DLB_BorrowCpu_sp), NOT(DLB_BorrowCpus_sp), NOT(DLB_BorrowCpuMask_sp),
+	NOT(DLB_BorrowCpusInMask_sp), NOT(DLB_Return_sp), NOT(DLB_ReturnCpu_sp),
+	NOT(DLB_ReturnCpuMask_sp), NOT(DLB_PollDROM_sp), NOT(DLB_PollDROM_Update_sp),
+	NOT(DLB_CheckCpuAvailability_sp), NOT(DLB_SetVariable_sp), NOT(DLB_GetVariable_sp),
+	NOT(DLB_PrintVariables_sp);
+int NOT(DLB_TALP_CollectPOPNodeMetrics), NOT(DLB_TALP_CollectNodeMetrics),
+	NOT(DLB_TALP_GetNodeTimes), NOT(DLB_TALP_QueryPOPNodeMetrics),
+	NOT(dlb_talp_querypopnodemetrics_);
+void HANDLE(DLB_MonitoringRegionRegister), HANDLE(dlb_monitoringregionregister_),
+	HANDLE(DLB_MonitoringRegionGetGlobal), HANDLE(DLB_MonitoringRegionGetImplicit),
+	HANDLE(DLB_MonitoringRegionGetMPIRegion);
+#define NO_REGIONS(name) name(void) IS(no_regions)
+int NO_REGIONS(DLB_MonitoringRegionReset), NO_REGIONS(DLB_MonitoringRegionStart),
+	NO_REGIONS(DLB_MonitoringRegionStop), NO_REGIONS(DLB_MonitoringRegionReport),
+	NO_REGIONS(DLB_MonitoringRegionsUpdate), NO_REGIONS(DLB_TALP_CollectPOPMetrics);
