@@ -50,6 +50,11 @@ ok "the owner has its CPU back, and the borrower is told of it" all_of \
 	"says '^lent 0, reclaimed 0, again 2, finalized 0\$'" \
 	"says '^given back: 1 threads, 1 enabled, 1 disabled, available -8\$'" \
 	"says '^returned 2, finalized 0\$'"
+malleable --balance=dlb=yes --balance-report="$work/report.json" -- "$work/names" regions
+ok "monitoring regions have DLB's codes and struct, whatever the handle is" all_of "exits 0" \
+	"says '^1 1 2 0 0 2 0 2 0 1 0 0 -11 -11 -11 0 1 0 1 -6 0 1 -12 solve\$'" \
+	"complains '^balance: region solve: 1 runs, '"
+ok "and are in the report" report_has 'any(.regions[]; .name == "solve" and .runs == 1)'
 mkdir -p "$work/bare" && cp "$stage"/lib/malleable/{malleabled,libmalleable*.so} "$work/bare"
 run "$stage/bin/malleable" run --libdir "$work/bare" --balance=dlb=yes -- echo started
 ok "a library that is not installed is named in one line" all_of \
@@ -89,7 +94,8 @@ ${CC:-cc} -o "$work/epochs" "$work/epochs.c" -L"$work" -lgeopm -Wl,-rpath,"$work
 run "$work/epochs"
 ok "a program of GEOPM runs with GEOPM outside a step" says '^99 99 1 1$'
 malleable --balance=geopm=yes --balance-report="$work/report.json" -- "$work/epochs"
-ok "with geopm=yes its regions have numbers, and an epoch is a phase" all_of "exits 0" \
-	"says '^-3 0 1 0\$'" "report_has '.per_rank[0].boundaries == 100'"
+ok "with geopm=yes its regions are named ones, and an epoch is a phase" all_of "exits 0" \
+	"says '^-3 0 1 0\$'" "report_has '.per_rank[0].boundaries == 100'" \
+	"report_has 'any(.regions[]; .name == \"a\" and .runs == 100)'"
 ok "nothing is left" nothing_left
 done_testing

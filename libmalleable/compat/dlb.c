@@ -157,10 +157,11 @@ int DLB_Init(int cpus, const void *mask, const char *options)
 	dlb.lewi = has(options, "--lewi");
 	dlb.drom = has(options, "--drom");
 	dlb.told = dlb.polled = usable();
+	DLB_MonitoringRegionGetGlobal();
 	return DLB_SUCCESS;
 }
 
-int dlb_init_(int cpus, const void *mask, const char *options, unsigned long length)
+int dlb_init_(int cpus, const void *mask, const char *options, size_t length)
 {
 	char text[OPTIONS_MAX];
 

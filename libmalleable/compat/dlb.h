@@ -6,6 +6,8 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* What functions return. Texts: DLB_Strerror(). */
 enum {
@@ -22,7 +24,6 @@ enum {
 	DLB_ERR_NOENT = -11,
 	DLB_ERR_NOCOMP = -12,
 	DLB_ERR_NOMEM = -14,
-	DLB_ERR_NOTALP = -16,
 	DLB_ERR_NOLEWI = -17,
 };
 
@@ -67,5 +68,33 @@ int DLB_GetVersion(int *major, int *minor, int *patch);
 const char *DLB_Strerror(int error);
 int DLB_SetObserverRole(bool observer);
 
+/* What a rank did in a region; times in ns. What is not known is 0. */
+#define DLB_NAME_MAX 128
+#define DLB_GLOBAL "Global"
+struct dlb_monitor {
+	const char *name;
+	int num_cpus, num_omp_threads;
+	float avg_cpus;
+	int num_gpus;
+	int64_t cycles, instructions;
+	int num_measurements, num_resets;
+	int64_t num_mpi_calls, num_omp_parallels, num_omp_tasks, num_gpu_runtime_calls;
+	int64_t start_time, stop_time, elapsed_time, useful_time, mpi_time;
+	int64_t mpi_worker_idle_time, omp_load_imbalance_time, omp_scheduling_time;
+	int64_t omp_serialization_time;
+	int64_t gpu_runtime_time, gpu_useful_time, gpu_communication_time, gpu_inactive_time;
+	void *internal;
+};
+
+struct dlb_monitor *DLB_MonitoringRegionGetGlobal(void);
+struct dlb_monitor *DLB_MonitoringRegionRegister(const char *name);
+int DLB_MonitoringRegionStart(struct dlb_monitor *handle);
+int DLB_MonitoringRegionStop(struct dlb_monitor *handle);
+int DLB_MonitoringRegionReset(struct dlb_monitor *handle);
+int DLB_MonitoringRegionReport(const struct dlb_monitor *handle);
+int DLB_MonitoringRegionsUpdate(void);
+int DLB_TALP_GetTimes(int pid, double *mpi_s, double *useful_s);
+
 /* From Fortran: texts have a length. */
-int dlb_init_(int cpus, const void *mask, const char *options, unsigned long length);
+struct dlb_monitor *dlb_monitoringregionregister_(const char *name, size_t length);
+int dlb_init_(int cpus, const void *mask, const char *options, size_t length);

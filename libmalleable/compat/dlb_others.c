@@ -34,7 +34,6 @@ const char *DLB_Strerror(int error)
 	case DLB_ERR_NOENT: return "there is no such entry";
 	case DLB_ERR_NOCOMP: return "dlb=yes of malleable does not have this, or an option is off";
 	case DLB_ERR_NOMEM: return "there is no room for more";
-	case DLB_ERR_NOTALP: return "there are no monitoring regions";
 	case DLB_ERR_NOLEWI: return "the options lack --lewi";
 	default: return "unknown error";
 	}
@@ -76,11 +75,6 @@ static int nothing(void)
 	return DLB_ERR_NOCOMP;
 }
 
-static int no_regions(void)
-{
-	return DLB_ERR_NOTALP;
-}
-
 static void *no_handle(void)
 {
 	return NULL;
@@ -98,8 +92,7 @@ int DLB_DROM_GetPidList(int *, int *, int) IS(no_processes),
 #define PROCESS(name) name(void) IS(no_process)
 int PROCESS(DLB_DROM_GetProcessMask), PROCESS(DLB_DROM_SetProcessMask),
 	PROCESS(DLB_DROM_SetProcessMaskStr), PROCESS(dlb_drom_setprocessmaskstr_),
-	PROCESS(DLB_DROM_PostFinalize), PROCESS(DLB_DROM_RecoverStolenCpus),
-	PROCESS(DLB_TALP_GetTimes);
+	PROCESS(DLB_DROM_PostFinalize), PROCESS(DLB_DROM_RecoverStolenCpus);
 
 #define HANDLE(name) *name(void) IS(no_handle)
 void HANDLE(DLB_Init_sp), HANDLE(DLB_BarrierNamedGet), HANDLE(DLB_BarrierNamedRegister),
@@ -133,12 +126,5 @@ int NOT(DLB_Finalize_sp), NOT(DLB_Enable_sp), NOT(DLB_Disable_sp), NOT(DLB_SetMa
 	NOT(DLB_CheckCpuAvailability_sp), NOT(DLB_SetVariable_sp), NOT(DLB_GetVariable_sp),
 	NOT(DLB_PrintVariables_sp);
 int NOT(DLB_TALP_CollectPOPNodeMetrics), NOT(DLB_TALP_CollectNodeMetrics),
-	NOT(DLB_TALP_GetNodeTimes), NOT(DLB_TALP_QueryPOPNodeMetrics),
-	NOT(dlb_talp_querypopnodemetrics_);
-void HANDLE(DLB_MonitoringRegionRegister), HANDLE(dlb_monitoringregionregister_),
-	HANDLE(DLB_MonitoringRegionGetGlobal), HANDLE(DLB_MonitoringRegionGetImplicit),
-	HANDLE(DLB_MonitoringRegionGetMPIRegion);
-#define NO_REGIONS(name) name(void) IS(no_regions)
-int NO_REGIONS(DLB_MonitoringRegionReset), NO_REGIONS(DLB_MonitoringRegionStart),
-	NO_REGIONS(DLB_MonitoringRegionStop), NO_REGIONS(DLB_MonitoringRegionReport),
-	NO_REGIONS(DLB_MonitoringRegionsUpdate), NO_REGIONS(DLB_TALP_CollectPOPMetrics);
+	NOT(DLB_TALP_CollectPOPMetrics), NOT(DLB_TALP_GetNodeTimes),
+	NOT(DLB_TALP_QueryPOPNodeMetrics), NOT(dlb_talp_querypopnodemetrics_);

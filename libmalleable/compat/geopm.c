@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * geopm.c: GEOPM's profile calls: an epoch is a phase.
+ * geopm.c: GEOPM's profile calls: an epoch is a phase, a region a named one.
  *
- * Invariant: an epoch ends a phase, and a region has a number (t/t2025-names.t).
+ * Invariant: an epoch ends a phase, and a region has times in the report (t/t2025-names.t).
  */
 #include "libmalleable/compat/geopm.h"
 
+#include <limits.h>
 #include <stddef.h>
 
 #define MALLEABLE_DLOPEN
 #include "libmalleable/malleable.h"
 
-#define INVALID (-3) /* GEOPM_ERROR_INVALID */
+/* GEOPM_ERROR_RUNTIME, GEOPM_ERROR_INVALID */
+enum { FAILED = -1, INVALID = -3 };
 
 int geopm_prof_epoch(void)
 {
@@ -19,30 +21,34 @@ int geopm_prof_epoch(void)
 	return 0;
 }
 
-/* The number of a name is the same in all processes (FNV-1a). The hint is GEOPM's. */
+static int code_of(int result)
+{
+	if (result >= 0)
+		return 0;
+	return result == MALLEABLE_E_INVALID ? INVALID : FAILED;
+}
+
+/* The hint is for GEOPM. */
 int geopm_prof_region(const char *name, uint64_t hint, uint64_t *region)
 {
-	uint64_t number = UINT64_C(14695981039346656037);
+	int number;
 
 	(void)hint;
 	if (!name || !region)
 		return INVALID;
-	for (; *name; name++)
-		number = (number ^ (unsigned char)*name) * UINT64_C(1099511628211);
-	*region = number;
-	return 0;
+	number = malleable_region(name);
+	*region = number < 0 ? 0 : (uint64_t)number;
+	return code_of(number);
 }
 
 int geopm_prof_enter(uint64_t region)
 {
-	(void)region;
-	return 0;
+	return region > INT_MAX ? INVALID : code_of(malleable_region_begin((int)region));
 }
 
 int geopm_prof_exit(uint64_t region)
 {
-	(void)region;
-	return 0;
+	return region > INT_MAX ? INVALID : code_of(malleable_region_end((int)region));
 }
 
 int geopm_prof_shutdown(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * names.c: names codes|lend FILE: what DLB's functions return, by declarations of our own. codes:
- * in any order. lend: two ranks with one CPU each: rank 0 lends until rank 1 has borrowed its CPU
- * and told so (FILE.borrowed), and takes it back.
+ * names.c: names codes|regions|lend FILE: what DLB's functions return, by declarations of our own.
+ * codes: in any order. regions: those of monitoring regions, and what is in DLB's struct. lend: two
+ * ranks with one CPU each: rank 0 lends until rank 1 has borrowed its CPU and told so
+ * (FILE.borrowed), and takes it back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,21 @@ extern int DLB_CallbackGet(int which, void (**function)(void), void **argument);
 extern int DLB_CheckCpuAvailability(int cpu), DLB_LendCpuMask(const void *mask);
 extern int DLB_PollDROM_Update(void), DLB_Barrier(void);
 extern int DLB_GetVersion(int *major, int *minor, int *patch);
+/* DLB's struct as far as it is read here. */
+struct monitor {
+	const char *name;
+	char before[32];
+	int measurements, resets;
+	char between[48];
+	long elapsed, useful, mpi;
+};
+extern struct monitor *DLB_MonitoringRegionGetGlobal(void);
+extern struct monitor *DLB_MonitoringRegionRegister(const char *name);
+extern int DLB_MonitoringRegionStart(void *handle), DLB_MonitoringRegionStop(void *handle);
+extern int DLB_MonitoringRegionReset(void *handle), DLB_MonitoringRegionReport(void *handle);
+extern int DLB_MonitoringRegionsUpdate(void);
+extern int DLB_TALP_CollectPOPMetrics(void *handle, void *metrics);
+extern int DLB_TALP_GetTimes(int pid, double *mpi_s, double *useful_s);
 
 enum { SET_NUM_THREADS = 1, ENABLE_CPU = 6, DISABLE_CPU = 7 };
 
@@ -99,6 +115,42 @@ static void codes(void)
 	printf("%d\n", DLB_Finalize());
 }
 
+static void regions(void)
+{
+	struct monitor *all = DLB_MonitoringRegionGetGlobal();
+	struct monitor *solve = DLB_MonitoringRegionRegister("solve");
+	struct monitor *none = DLB_MonitoringRegionRegister(NULL);
+	void *last = (void *)1, *wrong = &told;
+	double mpi_s, useful_s;
+
+	DLB_Init(0, NULL, NULL);
+	DLB_Lend();
+	DLB_Reclaim();
+	show(solve == DLB_MonitoringRegionRegister("solve") && solve != none);
+	show(all == DLB_MonitoringRegionRegister("Global"));
+	show(DLB_MonitoringRegionStart(all));
+	show(DLB_MonitoringRegionStart(solve));
+	show(DLB_MonitoringRegionStart(none));
+	show(DLB_MonitoringRegionStart(solve));
+	show(DLB_MonitoringRegionStop(last));
+	show(DLB_MonitoringRegionStop(none));
+	show(DLB_MonitoringRegionsUpdate());
+	show(solve->measurements == 0 && solve->elapsed > 0);
+	show(DLB_MonitoringRegionStop(last));
+	show(DLB_MonitoringRegionStop(NULL));
+	show(DLB_MonitoringRegionStop(last));
+	show(DLB_MonitoringRegionStart(wrong));
+	show(DLB_MonitoringRegionReport(wrong));
+	show(DLB_MonitoringRegionReport(solve));
+	show(all->measurements == 1 && all->elapsed >= solve->elapsed && solve->useful > 0);
+	show(DLB_MonitoringRegionReset(solve));
+	show(solve->resets == 1 && solve->elapsed == 0 && solve->mpi == 0);
+	show(DLB_TALP_GetTimes(1, &mpi_s, &useful_s));
+	show(DLB_TALP_GetTimes(0, &mpi_s, &useful_s));
+	show(useful_s > 0);
+	printf("%d %s\n", DLB_TALP_CollectPOPMetrics(all, NULL), solve->name);
+}
+
 static void lend(const char *file)
 {
 	int lent = DLB_Lend(), reclaimed, again;
@@ -145,7 +197,7 @@ int main(int argc, char **argv)
 	const char *rank = getenv("OMPI_COMM_WORLD_RANK");
 
 	if (argc != 3) {
-		codes();
+		(argc == 2 && strcmp(argv[1], "regions") == 0 ? regions : codes)();
 		return 0;
 	}
 	DLB_Init(0, NULL, NULL);
