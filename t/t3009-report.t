@@ -75,7 +75,8 @@ ok "and named regions are in it, one that lasted to the end, too" all_of \
 # outside BALANCE HOW [PROGRAM]: most of the time rank 0 is outside MPI and regions.
 outside() {
 	begin "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance="$1" \
-		--balance-report="$work/outside.json" -- "${mpirun[@]}" -n 2 \
+		--balance-report="$work/outside.json" --balance-trace="$work/outside.trace" -- \
+		"${mpirun[@]}" -n 2 \
 		"${3:-$programs/outside}" "$2" "$work/stop"
 	wait_until has_six
 	ended
@@ -90,6 +91,11 @@ waits() {
 }
 outside observe pipe
 ok "a rank that waits for another process waits outside MPI, also if it is only observed" waits
+in_trace() {
+	jq -s -e '[.[] | select(.type == "window").ranks[].regions] | any(.outside[0] > 0.01) and
+		any(.all[1] > 0)' "$work/outside.trace" >/dev/null
+}
+ok "and what ranks did in named regions is in its trace" in_trace
 outside auto serial
 ok "a rank that computes alone does not wait outside MPI" all_of "exits 0" "says '^right$'" \
 	"! complains 'waits outside MPI'"

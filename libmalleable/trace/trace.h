@@ -14,6 +14,16 @@
 #include "libmalleable/core/others.h"
 #include "policies/interface/policy.h"
 
+/* So many named regions of all ranks are in a line, at most: it has a bounded length. */
+#define MAL_TRACE_REGIONS 2048
+
+/* What a rank did in a region that its program named. */
+struct mal_trace_region {
+	unsigned int rank;
+	char name[64];
+	double elapsed_s, work_s, serial_s, mpi_s;
+};
+
 /* Version of the format; files of other versions are refused. */
 #define MAL_TRACE_VERSION 1
 
@@ -94,11 +104,13 @@ struct mal_trace_writer *mal_trace_open(FILE *file, const char *path, const stru
 
 /*
  * Write a window that ended AT_S seconds after the step's start and lasted ELAPSED_S: SAMPLES by
- * rank, OWNER by CPU, and what others had until then. mal_trace_close() reports failures.
+ * rank, OWNER by CPU, what others had until then, and the COUNT named REGIONS in the order of
+ * ranks. mal_trace_close() reports failures.
  */
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
 			    const struct mal_sample *samples, const unsigned int *owner,
-			    struct mal_others_parts others);
+			    struct mal_others_parts others, const struct mal_trace_region *regions,
+			    size_t count);
 
 /* Write a policy's decision on the last window, and WHY it was rejected (NULL: it was not). */
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,

@@ -18,8 +18,8 @@
 
 /* A line of 1024 ranks and CPUs has a third of this. */
 #define LINE_MAX_BYTES ((size_t)1 << 20)
-/* Objects and arrays in a line: one for each rank, and some. */
-#define PARTS_MAX (MAL_MAX_RANKS + 64)
+/* Objects and arrays in a line: two for each rank, one for each named region, and some. */
+#define PARTS_MAX (2 * MAL_MAX_RANKS + MAL_TRACE_REGIONS + 64)
 /* Longest time accepted: a year; and the shortest one that is not 0. */
 #define MAX_SECONDS 3.2e7
 #define MIN_SECONDS 1e-9

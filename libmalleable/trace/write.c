@@ -79,11 +79,32 @@ struct mal_trace_writer *mal_trace_open(FILE *file, const char *path, const stru
 	return writer;
 }
 
+/* Those of RANK among the COUNT REGIONS, of which *AT is the first that is not of a rank before. */
+static json_t *regions_of(unsigned int rank, const struct mal_trace_region *regions, size_t count,
+			  size_t *at)
+{
+	json_t *object = NULL;
+
+	while (*at < count && regions[*at].rank < rank)
+		++*at;
+	for (; *at < count && regions[*at].rank == rank; ++*at) {
+		const struct mal_trace_region *region = &regions[*at];
+
+		object = object ? object : json_object();
+		json_object_set_new(object, region->name,
+				    json_pack("[f, f, f, f]", region->elapsed_s, region->work_s,
+					      region->serial_s, region->mpi_s));
+	}
+	return object;
+}
+
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
 			    const struct mal_sample *samples, const unsigned int *owner,
-			    struct mal_others_parts others)
+			    struct mal_others_parts others, const struct mal_trace_region *regions,
+			    size_t count)
 {
 	json_t *ranks = json_array();
+	size_t at = 0;
 
 	for (unsigned int rank = 0; rank < writer->rank_count; rank++) {
 		const struct mal_sample *sample = &samples[rank];
@@ -91,13 +112,15 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double
 		if (!sample->running)
 			continue;
 		json_array_append_new(
-			ranks, json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:f}",
-					 "rank", (int)rank, "elapsed_s", sample->elapsed_s,
-					 "work_s", sample->work_s, "serial_s", sample->serial_s,
-					 "mpi_s", sample->mpi_s, "barrier_s", sample->barrier_s,
-					 "region_s", sample->region_s, "cpus", (int)sample->cpus,
-					 "most", (int)sample->max, "team", (int)sample->team,
-					 "phases", sample->phases));
+			ranks,
+			json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:i, s:i, s:f, s:o*}",
+				  "rank", (int)rank, "elapsed_s", sample->elapsed_s, "work_s",
+				  sample->work_s, "serial_s", sample->serial_s, "mpi_s",
+				  sample->mpi_s, "barrier_s", sample->barrier_s, "region_s",
+				  sample->region_s, "cpus", (int)sample->cpus, "most",
+				  (int)sample->max, "team", (int)sample->team, "phases",
+				  sample->phases, "regions",
+				  regions_of(rank, regions, count, &at)));
 	}
 	write_line(writer,
 		   json_pack("{s:s, s:f, s:f, s:o, s:o, s:o, s:o}", "type", "window", "at_s", at_s,
@@ -149,7 +172,7 @@ int mal_trace_save(const struct mal_trace *trace, const char *path, struct mal_e
 
 		mal_trace_write_window(writer, 0, window->elapsed_s,
 				       mal_trace_samples(trace, window), window->owner,
-				       trace->others);
+				       trace->others, NULL, 0);
 	}
 	return mal_trace_close(writer, err);
 }

@@ -1189,6 +1189,22 @@ static void count_plans(unsigned int *plans, unsigned int *rejected)
 	fclose(trace);
 }
 
+/* Those that ran since the last window. */
+static void regions_are_in_the_trace(void)
+{
+	static const char *const parts[] = {"\"regions\":{\"a?b\":[0.5,0.75,0.25,0.125]}}",
+					    "\"regions\":{\"a?b\":[0.25,1.0,0.0,0.25]}}", "\"io\""};
+	char text[8192];
+	FILE *trace = fopen(file, "r");
+
+	assert_non_null(trace);
+	text[fread(text, 1, sizeof(text) - 1, trace)] = '\0';
+	fclose(trace);
+	for (size_t i = 0; i < 3; i++)
+		if ((strstr(text, parts[i]) != NULL) != (i < 2))
+			fail_msg("%s in:\n%s", parts[i], text);
+}
+
 /* The trace has what happened, window by window, and what was decided. */
 static void trace_has_each_window(void **state)
 {
@@ -1204,11 +1220,15 @@ static void trace_has_each_window(void **state)
 	node = node_start(2, 2, options);
 	node_puppet(&(struct mal_plan){.bind = true, .move = true}, (const unsigned int[]){3, 1});
 	node_window(node, 1.5, (const double[]){3, 1});
+	named(0, 0, "a\tb", 0.5, 0.25, 0.125, 0, 0.75);
+	named(1, 0, "io", 0, 0, 0, 0, 0);
 	node_window(node, 1.5, (const double[]){3, 1});
+	named(0, 0, "a\tb", 0.75, 0.125, 1e9, 0, 1e9);
 	node_obey();
 	node_puppet(&(struct mal_plan){.broken = "it ended"}, NULL);
 	node_window(node, 1.5, (const double[]){3, 1});
 	node_end_recording(node);
+	regions_are_in_the_trace();
 	assert_int_equal(mal_trace_read(&trace, file, &err), 0);
 	assert_string_equal(trace.step, "7.0");
 	assert_string_equal(trace.policy, "puppet");

@@ -40,12 +40,26 @@ static void write_text(const char *text)
 	fclose(file);
 }
 
+static bool has_text(const char *part)
+{
+	char text[8192];
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	return strstr(text, part) != NULL;
+}
+
 static void read_as_written(void **state)
 {
 	struct mal_trace trace, again;
 	const struct mal_sample samples[2] = {
 		[1] = {true, 0.25, 0.5, 0.001, 0.1, 0.2, 0.01, 3, 8, 4, 2}};
 	const unsigned int owner[4] = {2, 1, 2, 2};
+	const struct mal_trace_region regions[3] = {{0, "of none that ran", 1, 1, 1, 1},
+						    {1, "io", 0.25, 0, 0.25, 0},
+						    {1, "solve \"x\"", 0.125, 0.5, 0, 0}};
 	struct mal_trace_writer *writer;
 	struct mal_error err;
 
@@ -57,13 +71,17 @@ static void read_as_written(void **state)
 	writer = mal_trace_open(fopen(path, "w"), path, &trace, &err);
 	assert_non_null(writer);
 	mal_trace_write_window(writer, 1, 0.25, samples, owner,
-			       (struct mal_others_parts){0.5, 0.25});
+			       (struct mal_others_parts){0.5, 0.25}, regions, 3);
 	mal_trace_write_window(writer, 2, 0.25, samples, owner,
-			       (struct mal_others_parts){0.125, NAN});
+			       (struct mal_others_parts){0.125, NAN}, NULL, 0);
 	/* A policy of the site's may forecast anything. */
 	mal_trace_write_plan(writer, &(struct mal_plan){.bind = true, .forecast_s = INFINITY},
 			     "for a test");
 	assert_int_equal(mal_trace_close(writer, &err), 0);
+	assert_true(has_text("\"phases\":2.0,\"regions\":{\"io\":[0.25,0.0,0.25,0.0],"
+			     "\"solve \\\"x\\\"\":[0.125,0.5,0.0,0.0]}}]}\n"));
+	assert_true(has_text("\"phases\":2.0}]}\n"));
+	assert_false(has_text("of none that ran"));
 	assert_int_equal(mal_trace_read(&again, path, &err), 0);
 	assert_string_equal(again.step, "7.0");
 	assert_int_equal(again.rank_count, 2);

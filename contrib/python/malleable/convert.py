@@ -72,6 +72,19 @@ def _counter(name: str, at_s: float, value: float) -> dict:
     return {"ph": "C", "name": name, "pid": RANKS, "ts": at_s * 1e6, "args": {"CPUs": value}}
 
 
+def _events_of_regions(trace: Trace) -> Iterator[dict]:
+    """A track for each rank that named regions: the part of each window in each of them."""
+    for rank, rows in trace.regions.groupby("rank"):
+        spent = rows.pivot_table(index="window", columns="name", values="elapsed_s",
+                                 aggfunc="sum", fill_value=0.0)
+        spent = spent.reindex(trace.windows.index, fill_value=0.0)
+        for (_, row), window in zip(spent.iterrows(), trace.windows.itertuples()):
+            length_s = window.elapsed_s or 1
+            yield {"ph": "C", "name": f"named regions of rank {rank}", "pid": RANKS,
+                   "ts": window.begin_s * 1e6,
+                   "args": {name: float(min(value / length_s, 1)) for name, value in row.items()}}
+
+
 def _events_of_rank(window, row) -> Iterator[dict]:
     begin_s, elapsed_s = window.begin_s, window.elapsed_s
     mpi_s = min(row.mpi_s, elapsed_s)
@@ -108,6 +121,7 @@ def _events(trace: Trace) -> Iterator[dict]:
     for window, _, rows in windows(trace):
         for row in rows:
             yield from _events_of_rank(window, row)
+    yield from _events_of_regions(trace)
     for index in range(len(trace.cpus)):
         yield from _events_of_cpu(trace, index)
 

@@ -2,6 +2,7 @@
 """What the page of a trace shows: its sums, and pictures of bounded size."""
 from __future__ import annotations
 
+import html
 import math
 from dataclasses import dataclass
 
@@ -124,6 +125,22 @@ def lanes(trace: Trace) -> tuple[Columns, list[str], dict[str, numpy.ndarray]]:
     return columns, names, found
 
 
+def named(trace: Trace) -> tuple[Columns, list[str], numpy.ndarray]:
+    """Rows of named regions, the longest ones first: the part of the ranks' time in each."""
+    longest = trace.regions.groupby("name").elapsed_s.sum().sort_values(ascending=False)[:ROWS]
+    rows = {name: row for row, name in enumerate(longest.index)}
+    columns = Columns.of(trace, min(CELLS // max(len(rows), 1), COLUMNS))
+    kept = trace.regions[trace.regions.name.isin(rows)]
+    cells = numpy.zeros((len(rows), len(columns.begin_s)))
+    numpy.add.at(cells, (kept.name.map(rows).to_numpy(int), columns.number(kept.window.to_numpy())),
+                 kept.elapsed_s.to_numpy())
+    time_s = numpy.zeros(len(columns.begin_s))
+    numpy.add.at(time_s, columns.number(trace.samples.window.to_numpy()),
+                 trace.samples.elapsed_s.to_numpy())
+    parts = numpy.divide(cells, time_s, out=numpy.zeros_like(cells), where=time_s > 0)
+    return columns, list(rows), numpy.minimum(parts, 1)
+
+
 def owners(trace: Trace) -> tuple[Columns, numpy.ndarray]:
     """Rows of CPUs: who owned each, in the longest window of a column."""
     columns = Columns.of(trace, min(CPU_CELLS // len(trace.cpus), CPU_COLUMNS))
@@ -176,6 +193,17 @@ def _add_lanes(figure: go.Figure, trace: Trace) -> None:
                     "colorbar": _bar(figure, "yaxis2", "yaxis3", title={"text": "CPUs"})})
 
 
+def _add_named(figure: go.Figure, trace: Trace) -> None:
+    columns, names, parts = named(trace)
+    edges, cells = columns.edges()
+    # Plotly takes some tags of HTML.
+    figure.add_heatmap(x=edges, y=[html.escape(name) for name in names],
+                       z=_cells(parts, cells, 4), name="named regions",
+                       colorscale="Cividis", zmin=0, zmax=1, showscale=False, row=5, col=1,
+                       hovertemplate="%{y}: %{z:.0%} of the time, at %{x:.4~f} s<extra></extra>")
+    figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=5, col=1)
+
+
 def _add_lines(figure: go.Figure, trace: Trace, seconds: pandas.DataFrame) -> None:
     columns = Columns.of(trace, COLUMNS)
     sums = seconds.groupby(columns.number(seconds.index)).sum()
@@ -193,14 +221,21 @@ def draw(trace: Trace, seconds: pandas.DataFrame) -> go.Figure:
     """All pictures of a trace, one below the other: what is zoomed in one is in all."""
     lane_rows = min(trace.ranks, ROWS)
     heights = [_height(len(trace.cpus)), _height(lane_rows), _height(lane_rows), 160]
-    spaces, margins = 3 * 64, 90
+    titles = ["Who has which CPU", "CPUs at work for each rank", "CPUs of each rank",
+              "Efficiencies"]
+    regions = min(trace.regions.name.nunique(), ROWS)
+    if regions:
+        heights.append(_height(regions))
+        titles.append("Part of the ranks' time in named regions")
+    spaces, margins = (len(heights) - 1) * 64, 90
     whole = sum(heights) + spaces
     figure = make_subplots(
-        rows=4, cols=1, shared_xaxes=True, row_heights=heights, vertical_spacing=64 / whole,
-        subplot_titles=("Who has which CPU", "CPUs at work for each rank", "CPUs of each rank",
-                        "Efficiencies"))
+        rows=len(heights), cols=1, shared_xaxes=True, row_heights=heights,
+        vertical_spacing=64 / whole, subplot_titles=titles)
     _add_lanes(figure, trace)
     _add_lines(figure, trace, seconds)
+    if regions:
+        _add_named(figure, trace)
     figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=1, col=1)
     for row in (2, 3):
         figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=row, col=1)

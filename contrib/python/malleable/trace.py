@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 # As in libmalleable/trace/trace_reader.c: of a line; of objects and lists in it; ranks and CPUs.
 LINE_BYTES = 1 << 20
 MAX_RANKS = MAX_CPUS = 1024
-PARTS = MAX_RANKS + 64
+MAX_REGIONS = 2048  # named ones, in a line
+PARTS = 2 * MAX_RANKS + MAX_REGIONS + 64
 MAX_SECONDS, MIN_SECONDS = 3.2e7, 1e-9
 KIND_BYTES = 256
 TIMES = ("elapsed_s", "work_s", "serial_s", "mpi_s", "barrier_s", "region_s", "phases")
 COUNTS = ("cpus", "most", "team")
+REGION_TIMES = TIMES[:4]
 
 
 @dataclass
@@ -37,6 +39,7 @@ class Trace:
     windows: "pandas.DataFrame" = None  # begin_s, end_s, elapsed_s
     owners: "pandas.DataFrame" = None  # by window and CPU: the rank that owned it, -1: none
     samples: "pandas.DataFrame" = None  # window, rank, and what that rank did in it
+    regions: "pandas.DataFrame" = None  # window, rank, name, and what it did in that named region
 
 
 class _Wrong(Exception):
@@ -104,6 +107,9 @@ class _Reader:
         self.owners = array.array("h")
         self.samples = {name: array.array("l") for name in ("window", "rank", *COUNTS)}
         self.samples.update((name, array.array("d")) for name in TIMES)
+        self.regions: dict[str, Any] = {name: array.array("l") for name in ("window", "rank")}
+        self.regions.update(name=[], **{name: array.array("d") for name in REGION_TIMES})
+        self.names: dict[str, str] = {}
         self.end_s = 0.0
 
     def step(self, line: dict) -> None:
@@ -144,6 +150,23 @@ class _Reader:
         for sample in sorted(samples):
             for name, value in zip(self.samples, (number, *sample)):
                 self.samples[name].append(value)
+        for item in sorted(ranks, key=lambda item: item["rank"]):
+            self.named(number, item["rank"], item.get("regions", {}))
+
+    def named(self, window: int, rank: int, regions: Any) -> None:
+        """What RANK did in named regions. Each name is kept once."""
+        if not isinstance(regions, dict):
+            raise _Wrong("a rank's regions are wrong")
+        for name, times in regions.items():
+            if not isinstance(times, list) or len(times) != len(REGION_TIMES):
+                raise _Wrong("a rank's regions are wrong")
+            seconds = [_seconds({"s": value}, "s") for value in times]
+            if min(seconds) < 0:
+                raise _Wrong("a rank's regions are wrong")
+            name = _text(name)
+            row = (window, rank, self.names.setdefault(name, name), *seconds)
+            for column, value in zip(self.regions.values(), row):
+                column.append(value)
 
     def sample(self, item: Any) -> tuple:
         """In the order of self.samples, without the window."""
@@ -214,6 +237,9 @@ class _Reader:
             index=trace.windows.index, columns=pandas.Index(trace.cpus, name="cpu"))
         trace.samples = pandas.DataFrame(
             {name: numpy.asarray(values) for name, values in self.samples.items()})
+        trace.regions = pandas.DataFrame(
+            {name: values if name == "name" else numpy.asarray(values)
+             for name, values in self.regions.items()})
         return trace
 
 

@@ -8,6 +8,7 @@ import pytest
 from conftest import RECORDED, sample, step, window
 
 import malleable
+from malleable.convert import to_perfetto
 from malleable.figures import Columns, cpu_seconds, draw, efficiencies, lanes, owners, rank_sums
 from malleable.page import Part, page
 
@@ -63,6 +64,30 @@ def test_pictures_are_bounded(write):
     # Sums stay the same: of one rank of a row, on average.
     assert found["cpus"].sum() * 8 * 3 == pytest.approx(450)
     assert len(draw(trace, cpu_seconds(trace)).to_json()) < 4e6
+
+
+def test_named_regions_have_a_lane(write):
+    trace = malleable.read(write(
+        step(), window([0, 1], [sample(0, regions={"io": [0.25, 0, 0, 0]}), sample(1)]),
+        window([0, 1], [sample(0, regions={"<b>x": [1, 0, 0, 0]}),
+                        sample(1, regions={"<b>x": [1, 0, 0, 0], "io": [0.5, 0, 0, 0]})])))
+    lane = draw(trace, cpu_seconds(trace)).data[-1]
+    assert list(lane.y) == ["&lt;b&gt;x", "io"]
+    assert [list(row) for row in lane.z] == [[0, 1], [0.125, 0.25]]
+    without = malleable.read(write(step(), window([0, 1], [sample(0)])))
+    assert "named regions" not in draw(without, cpu_seconds(without)).to_json()
+
+
+def test_named_regions_have_a_track_in_perfetto(write):
+    trace = malleable.read(write(
+        step(), window([0, 1], [sample(1, regions={"io": [0.25, 0, 0, 0]})]), window([0, 1]),
+        window([0, 1], [sample(1, regions={"solve": [3, 0, 0, 0]})])))
+    events = json.loads("".join(to_perfetto(trace)))["traceEvents"]
+    found = [event for event in events if "named" in event["name"]]
+    assert {event["name"] for event in found} == {"named regions of rank 1"}
+    assert [event["args"] for event in found] == [
+        {"io": 0.25, "solve": 0}, {"io": 0, "solve": 0}, {"io": 0, "solve": 1}]
+    assert [event["ts"] for event in found] == [0, 1e6, 2e6]
 
 
 def test_names_are_text(write):

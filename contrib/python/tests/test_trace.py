@@ -59,6 +59,14 @@ def test_unknown_lines_and_keys_are_skipped(write):
     assert len(trace.windows) == 1
 
 
+def test_named_regions(write):
+    trace = malleable.read(write(
+        step(), window([0, 1], [sample(1, regions={"io": [0.5, 0, 0.25, 0.125]}), sample(0)]),
+        window([0, 1], [sample(0, regions={"a\x1b": [1, 2, 0, 0], "io": [1, 0, 1, 0]})])))
+    assert list(trace.regions.itertuples(index=False, name=None)) == [
+        (1, 1, "io", 0.5, 0, 0.25, 0.125), (2, 0, "a?", 1, 2, 0, 0), (2, 0, "io", 1, 0, 1, 0)]
+
+
 def test_texts_are_printable(write):
     trace = malleable.read(write(step(node="\x1b[2J\u009b", step="x" * 100), window([0, 1])))
     assert trace.node == "?[2J??" and len(trace.step) == 63
@@ -95,7 +103,10 @@ def test_step_is_refused(write, line, why):
     (window([0, 1], [sample(0), sample(0)]), "a rank does not exist, or appears twice"),
     (window([0, 1], [sample(0, mpi_s="1")]), "a rank's times are missing or out of range"),
     (window([0, 1], [sample(0, team=65537)]), "a rank's numbers are missing or out of range"),
-    (window([0, 1], [[]] * 1100), "it has too many parts"),
+    (window([0, 1], [sample(0, regions=[])]), "a rank's regions are wrong"),
+    (window([0, 1], [sample(0, regions={"io": [1, 2, 3]})]), "a rank's regions are wrong"),
+    (window([0, 1], [sample(0, regions={"io": [1, 2, 3, -4]})]), "a rank's regions are wrong"),
+    (window([0, 1], [[]] * 4200), "it has too many parts"),
     ('{"type": "window", "type": "plan"}', "a name appears twice"),
     ('{"type": "plan", "x": NaN}', "NaN is no number"),
     ('{"type": "plan", "x": ' + "[" * 1080 + "]" * 1080 + "}", "it is too deep"),

@@ -4,16 +4,22 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/printable.h"
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/owners.h"
+#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/trace/trace.h"
 
 struct mal_recording {
 	struct mal_trace_writer *writer;
 	bool tried;		    /* to open the file */
 	struct mal_error err, note; /* NOTE: it is in a file of its own */
+	/* By rank, what its named regions had counted in the last window; NULL: there are none. */
+	uint64_t (*before)[MAL_NAMED_REGIONS][MAL_REGION_COUNTS];
+	struct mal_trace_region *regions; /* of the present one */
 };
 
 int mal_recording_open(struct mal_controller *controller)
@@ -54,14 +60,75 @@ static void open_file(struct mal_controller *controller)
 	mal_trace_destroy(&trace);
 }
 
+/* Whether there is room to note named regions. */
+static bool make_room(struct mal_recording *recording, unsigned int ranks)
+{
+	if (!recording->before)
+		recording->before = calloc(ranks, sizeof(*recording->before));
+	if (!recording->regions)
+		recording->regions = calloc(MAL_TRACE_REGIONS, sizeof(*recording->regions));
+	return recording->before && recording->regions;
+}
+
+/* Seconds of WHAT that were counted since the last window. */
+static double since(const struct mal_region_slot *slot, uint64_t before[MAL_REGION_COUNTS],
+		    enum mal_region_count what, double most_s)
+{
+	uint64_t now = atomic_load(&slot->sum[what]);
+	double seconds = (int64_t)(now - before[what]) > 0
+				 ? mal_sampling_span(now, before[what], most_s)
+				 : 0;
+
+	before[what] = now;
+	return seconds;
+}
+
+/* What the ranks did in named regions since the last window. Returns in how many of them. */
+static size_t read_regions(struct mal_controller *controller, const struct mal_window *window)
+{
+	struct mal_recording *recording = controller->recording;
+	const struct mal_segment *segment = &controller->step->segment;
+	double most_s = mal_ticks_to_s(mal_ticks() - controller->step->started);
+	size_t count = 0;
+
+	for (unsigned int rank = 0; rank < segment->rank_count; rank++) {
+		const struct mal_region_slot *slot = mal_region_slots(segment, rank);
+
+		if (!window->samples[rank].running || !*slot->name ||
+		    !make_room(recording, segment->rank_count))
+			continue;
+		for (unsigned int i = 0; i < MAL_NAMED_REGIONS && *slot->name; i++, slot++) {
+			struct mal_trace_region *region = &recording->regions[count];
+			uint64_t *before = recording->before[rank][i];
+			double elapsed_s = since(slot, before, MAL_REGION_ELAPSED, most_s);
+
+			*region = (struct mal_trace_region){
+				.rank = rank,
+				.elapsed_s = elapsed_s,
+				.work_s = since(slot, before, MAL_REGION_WORK,
+						elapsed_s * controller->step->cpu_count),
+				.serial_s = since(slot, before, MAL_REGION_SERIAL, elapsed_s),
+				.mpi_s = since(slot, before, MAL_REGION_MPI, elapsed_s)};
+			memcpy(region->name, slot->name, sizeof(region->name) - 1);
+			mal_make_printable(region->name, strlen(region->name), false);
+			count += elapsed_s > 0 && count + 1 < MAL_TRACE_REGIONS;
+		}
+	}
+	return count;
+}
+
 void mal_recording_window(struct mal_controller *controller, const struct mal_window *window)
 {
+	size_t count;
+
 	if (controller->recording && !controller->recording->tried)
 		open_file(controller);
-	if (controller->recording && controller->recording->writer)
-		mal_trace_write_window(controller->recording->writer, window->at_s,
-				       window->elapsed_s, window->samples, window->owner,
-				       controller->plausibility->parts);
+	if (!controller->recording || !controller->recording->writer)
+		return;
+	count = read_regions(controller, window);
+	mal_trace_write_window(controller->recording->writer, window->at_s, window->elapsed_s,
+			       window->samples, window->owner, controller->plausibility->parts,
+			       controller->recording->regions, count);
 }
 
 void mal_recording_plan(struct mal_controller *controller, const struct mal_plan *plan,
@@ -85,5 +152,9 @@ int mal_recording_end(struct mal_controller *controller, struct mal_error *err)
 	if (mal_trace_close(recording->writer, err) < 0)
 		result = -1;
 	recording->writer = NULL;
+	free(recording->before);
+	free(recording->regions);
+	recording->before = NULL;
+	recording->regions = NULL;
 	return result;
 }
