@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
 
 #define MALLEABLE_DLOPEN
 #include "libmalleable/malleable.h"
@@ -21,6 +23,7 @@
 #define CALLS 4000
 #define PHASES 200
 #define EXCHANGES 50
+#define NAPS 1000
 
 static volatile int sink;
 
@@ -132,6 +135,72 @@ __attribute__((noinline)) static void name_region(void)
 	malleable_region_end(number);
 }
 
+/* Other calls, for the same reason apart. */
+__attribute__((noinline)) static void look_at_cpus(void)
+{
+	sink = malleable_cpus();
+}
+
+__attribute__((noinline)) static void look_at_changes(void)
+{
+	sink = (int)malleable_changes();
+}
+
+__attribute__((noinline)) static void look_at_poll(void)
+{
+	sink = malleable_poll();
+}
+
+__attribute__((noinline)) static void look_at_phase(void)
+{
+	malleable_phase();
+	sink = 0;
+}
+
+static void nap(void)
+{
+	const struct timespec pause = {0, 10000};
+
+	nanosleep(&pause, NULL);
+}
+
+static void nap_declared(void)
+{
+	malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS);
+	nap();
+	malleable_waiting_end();
+}
+
+/* COUNT waits of 10 us each way, in batches in turn, as a machine changes its pace. */
+static void compare_naps(long count)
+{
+	double sums[2] = {0, 0};
+
+	prctl(PR_SET_TIMERSLACK, 1);
+	for (long batch = 0; batch < 2 * count / NAPS; batch++) {
+		/* Plain, declared, declared, plain. */
+		int declared = batch % 4 == 1 || batch % 4 == 2;
+		double begin = MPI_Wtime();
+
+		for (int i = 0; i < NAPS; i++)
+			(declared ? nap_declared : nap)();
+		sums[declared] += MPI_Wtime() - begin;
+	}
+	printf("plain %.3f declared %.3f us\n", sums[0] / (double)count * 1e6,
+	       sums[1] / (double)count * 1e6);
+}
+
+/* What can be repeated. */
+static const struct {
+	const char *name;
+	void (*function)(void);
+} repeated[] = {
+	{"call", call},		{"changes", look_at_changes}, {"cpus", look_at_cpus},
+	{"declared", declare},	{"named", name_region},	      {"phase", look_at_phase},
+	{"poll", look_at_poll}, {"region", region},	      {"test", test},
+	{"wait", wait_once},
+};
+
 /* What two ranks do. */
 static int me;
 static char byte, out[1024], in[1024];
@@ -209,7 +278,7 @@ static void between_ranks(long batches)
 }
 
 /*
- * calls region|call|test|wait|declared|named N: only these, N times, for counting instructions;
+ * calls NAME N: only that, N times, for counting instructions; naps N: waits of 10 us;
  * latency|messages N: messages between two ranks, after a region and without one.
  */
 static void repeat(const char *what, long count)
@@ -220,20 +289,11 @@ static void repeat(const char *what, long count)
 		between_ranks(count);
 		return;
 	}
-	for (long i = 0; i < count; i++) {
-		if (strcmp(what, "region") == 0)
-			region();
-		else if (strcmp(what, "test") == 0)
-			test();
-		else if (strcmp(what, "wait") == 0)
-			wait_once();
-		else if (strcmp(what, "declared") == 0)
-			declare();
-		else if (strcmp(what, "named") == 0)
-			name_region();
-		else
-			call();
-	}
+	if (strcmp(what, "naps") == 0)
+		compare_naps(count);
+	for (size_t each = 0; each < sizeof(repeated) / sizeof(repeated[0]); each++)
+		for (long i = 0; strcmp(what, repeated[each].name) == 0 && i < count; i++)
+			repeated[each].function();
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""blas.py plain|calls: products of matrices with numpy, of which rank 0 has three times as many as
+rank 1. With calls the threads of its BLAS follow the rank's CPUs. For t/bench/interface."""
+import contextlib
+import sys
+import time
+
+import numpy
+from malleable import runtime
+from mpi4py import MPI
+
+CALLS = sys.argv[1] == "calls"
+STEPS = 8
+PRODUCTS = 20
+SIZE = 480
+
+
+def multiply(a, b, count):
+    total = 0.0
+    with runtime.borrowing(2) if CALLS else contextlib.nullcontext():
+        for _ in range(count):
+            total += (a @ b)[1, 2]
+            if CALLS:
+                runtime.poll()
+    return total
+
+
+def main():
+    world = MPI.COMM_WORLD
+    # Small integers: any order of sums has the same one.
+    a = numpy.arange(SIZE * SIZE, dtype=float).reshape(SIZE, SIZE) % 7
+    b = a.T.copy()
+    total = 0.0
+    with runtime.limits() if CALLS else contextlib.nullcontext():
+        multiply(a, b, 1)
+        world.Barrier()
+        begin = time.monotonic()
+        for _ in range(STEPS):
+            total += multiply(a, b, PRODUCTS * (3 if world.rank == 0 else 1))
+            world.Barrier()
+        seconds = time.monotonic() - begin
+    total = world.reduce(total)
+    if world.rank == 0:
+        print(f"elapsed {seconds:.4f} s, result {total:.0f}")
+
+
+main()
