@@ -187,6 +187,17 @@ for program in old older newer; do
 done
 run env LD_LIBRARY_PATH="$work/api2" "$work/new"
 ok "a program that needs more does not start" complains 'MALLEABLE_[34]'
+# A step of the release before has its tool in front, which lacks what came since.
+${CC:-cc} -shared -fPIC -I"$srcdir" -Wl,-soname,libmalleable.so \
+	-Wl,--version-script="$work/api2.map" -o "$work/api2/tool.so" \
+	"$srcdir/libmalleable/stub/stub.c"
+${CC:-cc} -Wall -Werror -DNEW -DMALLEABLE_DLOPEN -I"$stage/include" -o "$work/finds" \
+	"$work/both.c" -ldl
+for program in new finds; do
+	run env LD_PRELOAD="$work/api2/tool.so" LD_LIBRARY_PATH="$stage/lib" "$work/$program"
+	ok "$program program in a step of the release before" all_of "exits 0" \
+		"says '$nothing'" "[ ! -s '$work/err' ]"
+done
 # examples LANGUAGE END: each block of it in doc/interface.md into a file of its own.
 examples() {
 	awk -v start="^\`\`\`$1\$" -v name="$work/example" -v end="$2" '
