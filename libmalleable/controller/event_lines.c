@@ -22,15 +22,10 @@ struct mal_events {
 
 static bool is_moving(const struct mal_controller *controller)
 {
-	const struct mal_segment *segment = &controller->step->segment;
-
-	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
-		unsigned int cpu = controller->step->cpu[i];
-		uint32_t target = atomic_load(&segment->cpus[cpu].target);
-
-		if (target < segment->rank_count && target != mal_owner_read(controller, cpu).owner)
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+		if (mal_owner_next(controller, controller->step->cpu[i]) <
+		    controller->step->segment.rank_count)
 			return true;
-	}
 	return false;
 }
 

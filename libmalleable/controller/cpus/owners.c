@@ -13,6 +13,16 @@ struct mal_cpu_state mal_owner_read(const struct mal_controller *controller, uns
 	return mal_word_read(&controller->step->segment.cpus[cpu].word);
 }
 
+unsigned int mal_owner_next(const struct mal_controller *controller, unsigned int cpu)
+{
+	const struct mal_segment *segment = &controller->step->segment;
+	uint32_t target = atomic_load(&segment->cpus[cpu].target);
+
+	return target < segment->rank_count && target != mal_owner_read(controller, cpu).owner
+		       ? target
+		       : segment->rank_count;
+}
+
 void mal_read_owners(const struct mal_controller *controller, unsigned int *owners)
 {
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)

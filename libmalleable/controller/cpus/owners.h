@@ -13,6 +13,9 @@
 /* Who owns and who uses CPU, by its own number. */
 struct mal_cpu_state mal_owner_read(const struct mal_controller *controller, unsigned int cpu);
 
+/* The rank to which CPU is to go, by its own number; the number of ranks if it stays. */
+unsigned int mal_owner_next(const struct mal_controller *controller, unsigned int cpu);
+
 /*
  * Fill OWNERS, for each CPU of the step, with the rank that owns it now; no rank: a number that
  * none has.

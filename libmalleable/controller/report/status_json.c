@@ -8,10 +8,10 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/json_number.h"
 #include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/counter_table.h"
 #include "libmalleable/controller/report/phrases.h"
-#include "libmalleable/core/cpuword.h"
 #include "libmalleable/core/segment.h"
 
 /* Version of the format. */
@@ -28,19 +28,17 @@ static void read_use(const struct mal_controller *controller, struct use *uses)
 	unsigned int ranks = controller->step->segment.rank_count;
 
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
-		const struct mal_cpu_slot *slot =
-			&controller->step->segment.cpus[controller->step->cpu[i]];
-		struct mal_cpu_state state = mal_word_read(&slot->word);
-		uint32_t target = atomic_load(&slot->target);
+		unsigned int cpu = controller->step->cpu[i], next = mal_owner_next(controller, cpu);
+		struct mal_cpu_state state = mal_owner_read(controller, cpu);
 
 		if (state.owner < ranks) {
-			mal_cpumask_add(&uses[state.owner].cpus, controller->step->cpu[i]);
+			mal_cpumask_add(&uses[state.owner].cpus, cpu);
 			uses[state.owner].lent += state.lent;
 		}
 		if (state.lent && state.user < ranks && state.user != state.owner)
 			uses[state.user].borrowed++;
-		if (target < ranks && target != state.owner)
-			uses[target].coming++;
+		if (next < ranks)
+			uses[next].coming++;
 	}
 }
 
