@@ -181,6 +181,13 @@ start_cluster() {
 run() {
 	status=0
 	timeout -k 5 "${limit:-300}" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- || status=$?
+	without_queue
+}
+# srun adds these lines where slurmctld is busy or the step before has not quite ended.
+without_queue() {
+	local waits='[Jj]ob [0-9]+ (step creation|queued and|has been)|Step created'
+
+	sed -i -E "/^srun: ($waits)/d" "$work/err"
 }
 
 # The directory of the tests' policies: root runs none from where others can write, as the build
@@ -202,6 +209,7 @@ ended() {
 	: >"$work/stop"
 	status=0
 	wait "$step" || status=$?
+	without_queue
 }
 # computes: the controller of the one balanced step here has seen all its ranks compute.
 computes() {
