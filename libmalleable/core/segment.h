@@ -409,10 +409,12 @@ static inline struct mal_region_slot *mal_region_slots(const struct mal_segment 
 uint64_t mal_segment_busy(const struct mal_segment *segment, unsigned int rank);
 
 /* Add to a counter that only the caller writes, without a locked instruction. */
-static inline void mal_count(_Atomic uint64_t *counter, uint64_t add)
+static inline uint64_t mal_count(_Atomic uint64_t *counter, uint64_t add)
 {
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + add,
-			      memory_order_relaxed);
+	uint64_t sum = atomic_load_explicit(counter, memory_order_relaxed) + add;
+
+	atomic_store_explicit(counter, sum, memory_order_relaxed);
+	return sum;
 }
 
 /* Write a rank's snapshot; only the rank itself may. */

@@ -48,7 +48,7 @@
  */
 #define MAKE_ROOM_NS 50000
 
-__attribute__((noinline)) static void release_saving_fp(struct mal_rank *rank)
+static void release_saving_fp(struct mal_rank *rank)
 {
 	struct mal_fpstate saved = mal_fpstate_save();
 
@@ -59,24 +59,28 @@ __attribute__((noinline)) static void release_saving_fp(struct mal_rank *rank)
 	mal_fpstate_restore(&saved);
 }
 
-/*
- * This and wait_end() are not inlined: calls that find no plan, or do not wait, save no register.
- */
-__attribute__((noinline)) static void follow_plan(struct mal_rank *rank)
+static inline bool has_changes(const struct mal_rank *rank)
 {
-	if (mal_team_is_free(rank))
+	return rank->cpus.borrowed_count ||
+	       atomic_load_explicit(&rank->slot->changes, memory_order_relaxed) !=
+		       rank->cpus.seen_changes;
+}
+
+/* This and end_unusual() are not inlined: the usual call saves no register. */
+__attribute__((noinline)) static void begin_unusual(struct mal_rank *rank)
+{
+	if (rank->unmanaged)
+		mal_unmanaged_call_begin(rank);
+	if (has_changes(rank))
+		release_saving_fp(rank);
+	if (mal_phase_has_plan(rank) && mal_team_is_free(rank))
 		mal_phase_follow_plan(rank);
 }
 
 void mal_call_begin(void)
 {
-	if (mal.unmanaged)
-		mal_unmanaged_call_begin(&mal);
-	if (mal.cpus.borrowed_count ||
-	    atomic_load_explicit(&mal.slot->changes, memory_order_relaxed) != mal.cpus.seen_changes)
-		release_saving_fp(&mal);
-	if (mal_phase_has_plan(&mal))
-		follow_plan(&mal);
+	if (mal.work.asks || has_changes(&mal) || mal_phase_has_plan(&mal))
+		begin_unusual(&mal);
 }
 
 __attribute__((noinline)) void mal_wait_open(struct mal_rank *rank)
@@ -469,7 +473,7 @@ bool mal_wait_poll_for(struct mal_rank *rank, uint64_t since)
 	return true;
 }
 
-__attribute__((noinline)) static void wait_end(struct mal_rank *rank)
+static void wait_end(struct mal_rank *rank)
 {
 	uint64_t now = atomic_load_explicit(&rank->lend.abandoned, memory_order_acquire);
 
@@ -492,13 +496,20 @@ __attribute__((noinline)) static void wait_end(struct mal_rank *rank)
 	rank->primary.last_leave = rank->primary.left_mpi = now;
 }
 
-void mal_call_end(void)
+__attribute__((noinline)) static void end_unusual(struct mal_rank *rank)
 {
 	if (mal_self.waiting)
-		wait_end(&mal);
+		wait_end(rank);
+	else if (atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed))
+		rank->primary.left_mpi = mal_ticks();
+	if (rank->unmanaged)
+		mal_unmanaged_call_end(rank);
+}
+
+void mal_call_end(void)
+{
 	/* While no CPU is lent nobody asks when the call ended: those who wait for us do later. */
-	else if (atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed))
-		mal.primary.left_mpi = mal_ticks();
-	if (mal.unmanaged)
-		mal_unmanaged_call_end(&mal);
+	if (mal_self.waiting || (mal.unmanaged && mal_unmanaged_may_ask(&mal)) ||
+	    atomic_load_explicit(&mal.segment.header->free_cpus, memory_order_relaxed))
+		end_unusual(&mal);
 }

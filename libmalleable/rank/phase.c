@@ -141,17 +141,6 @@ static bool all_meet(const struct mal_rank *rank)
 	       MAL_BOUNDARY_PERIOD;
 }
 
-/* Whether to give a sample here: ranks that meet do at the same boundary, others by the clock. */
-static bool sample_is_due(const struct mal_rank *rank, const struct mal_header *header,
-			  enum mal_boundary_kind kind)
-{
-	if (!all_meet(rank))
-		return mal_ticks() >=
-		       atomic_load_explicit(&header->sample_after, memory_order_relaxed);
-	return atomic_load_explicit(&rank->slot->count.boundaries[kind], memory_order_relaxed) >=
-	       atomic_load_explicit(&header->sample_at, memory_order_relaxed);
-}
-
 void mal_phase_follow_plan(struct mal_rank *rank)
 {
 	struct mal_fpstate saved;
@@ -212,39 +201,64 @@ static void follow_answer(struct mal_rank *rank, uint32_t answers, uint64_t wind
 __attribute__((noinline)) static void sample(struct mal_rank *rank, uint64_t round,
 					     enum mal_boundary_kind kind)
 {
-	struct mal_fpstate saved = mal_fpstate_save();
 	uint32_t answers = atomic_load(&rank->segment.header->answers);
 	uint64_t before = rank->phase.last_sample;
+	struct mal_fpstate saved;
 
+	if (!mal_rule(rank, MAL_RULE_READY))
+		return;
+	saved = mal_fpstate_save();
 	publish_sample(rank, round, kind);
 	if (mal_rule(rank, MAL_RULE_AWAIT) && before && all_meet(rank))
 		follow_answer(rank, answers, rank->phase.last_sample - before);
 	mal_fpstate_restore(&saved);
 }
 
-/* Apart: where a boundary does not count no register is saved. */
-__attribute__((noinline)) static void pass(struct mal_rank *rank, enum mal_boundary_kind kind)
+/* Ranks that do not meet give samples by the clock. */
+__attribute__((noinline)) static void sample_by_clock(struct mal_rank *rank, uint64_t round,
+						      enum mal_boundary_kind kind)
+{
+	if (mal_ticks() >=
+	    atomic_load_explicit(&rank->segment.header->sample_after, memory_order_relaxed))
+		sample(rank, round, kind);
+}
+
+/* A boundary that counts. Ranks that meet give a sample at the same one. */
+static inline void pass(struct mal_rank *rank, enum mal_boundary_kind kind, uint64_t number)
 {
 	const struct mal_header *header = rank->segment.header;
-	uint64_t round;
+	uint64_t round = atomic_load_explicit(&header->round, memory_order_acquire);
 
-	if (mal_phase_has_plan(rank))
-		mal_phase_follow_plan(rank);
-	round = atomic_load_explicit(&header->round, memory_order_acquire);
-	if (round != rank->phase.sampled_round && mal_rule(rank, MAL_RULE_READY) &&
-	    sample_is_due(rank, header, kind))
+	if (round == rank->phase.sampled_round)
+		return;
+	if (!all_meet(rank))
+		sample_by_clock(rank, round, kind);
+	else if (number >= atomic_load_explicit(&header->sample_at, memory_order_relaxed))
 		sample(rank, round, kind);
+}
+
+/* Apart: the usual boundary has no plan, and saves no register. */
+__attribute__((noinline)) static void pass_with_plan(struct mal_rank *rank,
+						     enum mal_boundary_kind kind, uint64_t number)
+{
+	mal_phase_follow_plan(rank);
+	pass(rank, kind, number);
 }
 
 void mal_phase_boundary(enum mal_boundary_kind kind)
 {
 	uint32_t chosen = atomic_load_explicit(&mal.segment.header->kind, memory_order_relaxed);
+	uint64_t number;
 
 	if (mal.region.depth)
 		return;
-	mal_count(&mal.slot->count.boundaries[kind], 1);
-	if (kind == chosen || (kind > chosen && chosen <= MAL_BOUNDARY_PERIOD))
-		pass(&mal, kind);
+	number = mal_count(&mal.slot->count.boundaries[kind], 1);
+	if (kind != chosen && (kind < chosen || chosen > MAL_BOUNDARY_PERIOD))
+		return;
+	if (mal_phase_has_plan(&mal))
+		pass_with_plan(&mal, kind, number);
+	else
+		pass(&mal, kind, number);
 }
 
 void mal_phase_region(const void *where)

@@ -230,15 +230,14 @@ void mal_mpi_begin_hidden(struct mal_rank *rank, bool collective, bool blocks)
 	mal_wait_helper_begin(rank);
 }
 
-void mal_mpi_enter(bool collective)
+/* Any call but the usual one. */
+__attribute__((noinline)) static void enter_unusual(bool collective, uintptr_t frame)
 {
-	if (!mal.active)
-		return;
 	if (mal_self.mpi_depth)
-		mal_mpi_look_back(__builtin_frame_address(0));
+		mal_mpi_look_back((const void *)frame);
 	if (mal_self.mpi_depth++)
 		return;
-	mal_self.mpi_frame = (uintptr_t)__builtin_frame_address(0);
+	mal_self.mpi_frame = frame;
 	if (mal_self.testing && mal_mpi_tests_take(collective || polling == MAL_MPI_POLLS_HIDDEN))
 		return;
 	if (mal_self.primary && !mal.region.depth) {
@@ -254,10 +253,43 @@ void mal_mpi_enter(bool collective)
 	}
 }
 
-void mal_mpi_leave(bool boundary)
+/* Without a stack protector, as it is in every call. */
+__attribute__((no_stack_protector)) void mal_mpi_enter(bool collective)
+{
+	/* In place of the frame's address, for which a register would be saved. */
+	char here;
+
+	if (!mal.active)
+		return;
+	if (mal_self.mpi_depth | mal_self.testing | mal.region.depth || !mal_self.primary ||
+	    polling == MAL_MPI_POLLS_HIDDEN) {
+		enter_unusual(collective, (uintptr_t)&here);
+		return;
+	}
+	mal_self.mpi_depth = 1;
+	mal_self.mpi_frame = (uintptr_t)&here;
+	begin_call(collective, mal.polls.first);
+}
+
+/* Any call but one of the primary thread that did not wait. */
+__attribute__((noinline)) static void leave_unusual(enum mal_boundary_kind kind)
 {
 	if (leave(&mal))
-		mal_phase_boundary(boundary ? MAL_BOUNDARY_COLLECTIVE : MAL_BOUNDARY_CALL);
+		mal_phase_boundary(kind);
+}
+
+void mal_mpi_leave(bool boundary)
+{
+	enum mal_boundary_kind kind = boundary ? MAL_BOUNDARY_COLLECTIVE : MAL_BOUNDARY_CALL;
+
+	if (!mal.active || mal_self.mpi_depth != 1 || mal_self.calling != MAL_CALLS ||
+	    mal_self.waiting) {
+		leave_unusual(kind);
+		return;
+	}
+	mal_self.mpi_depth = 0;
+	end_call(&mal);
+	mal_phase_boundary(kind);
 }
 
 #define MEASURED 64

@@ -132,10 +132,8 @@ __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool a
 
 void mal_unmanaged_call_end(struct mal_rank *rank)
 {
-	bool asks = rank->work.usable > rank->cpus.owned_count;
-
-	if (asks || rank->work.asks)
-		ask_for_cpus(rank, asks);
+	if (mal_unmanaged_may_ask(rank))
+		ask_for_cpus(rank, rank->work.usable > rank->cpus.owned_count);
 }
 
 void mal_unmanaged_bound(struct mal_rank *rank)

@@ -9,9 +9,7 @@
 
 #include <stdbool.h>
 
-#include "libmalleable/core/segment.h"
-
-struct mal_rank;
+#include "libmalleable/rank/state/rank.h"
 
 /* MPI is initialised: the rank is unmanaged unless an OMPT runtime has started. */
 void mal_unmanaged_open(struct mal_rank *rank);
@@ -32,6 +30,12 @@ void mal_unmanaged_wait_end(struct mal_rank *rank, uint64_t ticks);
 /* Around each MPI call: between calls a rank with more threads than CPUs asks for CPUs. */
 void mal_unmanaged_call_begin(const struct mal_rank *rank);
 void mal_unmanaged_call_end(struct mal_rank *rank);
+
+/* Whether an unmanaged rank asks for CPUs, or can use more than it has. */
+static inline bool mal_unmanaged_may_ask(const struct mal_rank *rank)
+{
+	return rank->work.asks || rank->work.usable > rank->cpus.owned_count;
+}
 
 /* What the program declares of its balancing has changed. */
 void mal_unmanaged_bound(struct mal_rank *rank);
