@@ -2,8 +2,6 @@
 /* actions.h: what instructions do with values, as far as that is followed. */
 #pragma once
 
-#include <stdint.h>
-
 enum mal_action {
 	/* All that it writes depends on all that it reads. */
 	MAL_ACTION_ANY,

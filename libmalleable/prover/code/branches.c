@@ -4,19 +4,24 @@
 
 static enum mal_condition swapped(enum mal_condition condition)
 {
-	switch (condition) {
-	case MAL_LESS: return MAL_MORE;
-	case MAL_MORE: return MAL_LESS;
-	case MAL_NOT_LESS: return MAL_LESS_EQUAL;
-	case MAL_LESS_EQUAL: return MAL_NOT_LESS;
-	case MAL_BELOW: return MAL_ABOVE;
-	case MAL_ABOVE: return MAL_BELOW;
-	case MAL_NOT_BELOW: return MAL_BELOW_EQUAL;
-	case MAL_BELOW_EQUAL: return MAL_NOT_BELOW;
-	case MAL_EQUAL:
-	case MAL_NOT_EQUAL: return condition;
-	default: return MAL_OTHER_CONDITION;
-	}
+	static const uint8_t pairs[][2] = {{MAL_LESS, MAL_MORE},
+					   {MAL_NOT_LESS, MAL_LESS_EQUAL},
+					   {MAL_BELOW, MAL_ABOVE},
+					   {MAL_NOT_BELOW, MAL_BELOW_EQUAL}};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		for (size_t j = 0; j < 2; j++)
+			if (condition == pairs[i][j])
+				return (enum mal_condition)pairs[i][1 - j];
+	return condition == MAL_EQUAL || condition == MAL_NOT_EQUAL ? condition
+								    : MAL_OTHER_CONDITION;
+}
+
+/* Whether it tells the same number from a lesser one, and not from a greater one. */
+static bool is_strict(enum mal_condition condition)
+{
+	return condition == MAL_LESS || condition == MAL_NOT_LESS || condition == MAL_BELOW ||
+	       condition == MAL_NOT_BELOW;
 }
 
 /* Whether a number compares so with the least or the greatest one; being the same is not seen. */
@@ -116,11 +121,8 @@ static bool ends_share(struct mal_values *values, enum mal_condition condition, 
 
 	if (mal_node(values, left)->kind == MAL_SHARE || mal_node(values, right)->kind == MAL_SHARE)
 		return mal_is_bound(values, left) && mal_is_bound(values, right);
-	inclusive = mal_node(values, left)->class == MAL_ITERATIONS
-			    ? condition == MAL_LESS_EQUAL || condition == MAL_MORE ||
-				      condition == MAL_BELOW_EQUAL || condition == MAL_ABOVE
-			    : condition == MAL_LESS || condition == MAL_NOT_LESS ||
-				      condition == MAL_BELOW || condition == MAL_NOT_BELOW;
+	inclusive = is_strict(mal_node(values, left)->class == MAL_ITERATIONS ? swapped(condition)
+									      : condition);
 	left = first_of(values, left, &step);
 	right = first_of(values, right, &step);
 	distance = mal_minus(values, left, right);
@@ -196,21 +198,9 @@ enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition 
 /* The way on which FACTOR times the length, and more, is greater than what it is compared to. */
 static uint8_t greater_way(enum mal_condition condition, int64_t factor)
 {
-	int more = factor > 0;
-
-	switch (condition) {
-	case MAL_NOT_EQUAL: return 1;
-	case MAL_EQUAL: return 2;
-	case MAL_MORE:
-	case MAL_ABOVE:
-	case MAL_NOT_LESS:
-	case MAL_NOT_BELOW: return more ? 1 : 2;
-	case MAL_LESS:
-	case MAL_BELOW:
-	case MAL_LESS_EQUAL:
-	case MAL_BELOW_EQUAL: return more ? 2 : 1;
-	default: return 0;
-	}
+	if (condition == MAL_NO_CONDITION || condition >= MAL_NEGATIVE)
+		return 0;
+	return mal_compare(condition, factor > 0, factor <= 0) ? 1 : 2;
 }
 
 /* Of a comparison of a share's length: where it is not empty, where it is short. */
@@ -220,8 +210,7 @@ static void note_guard(struct mal_analysis *analysis, enum mal_condition conditi
 	struct mal_block_facts *facts = &analysis->facts[analysis->block];
 	const struct mal_node *distance;
 	uint8_t greater;
-	int strict = condition == MAL_LESS || condition == MAL_BELOW || condition == MAL_NOT_LESS ||
-		     condition == MAL_NOT_BELOW;
+	int strict = is_strict(condition);
 
 	facts->guard = facts->few = facts->some = 0;
 	if (facts->branch != MAL_BRANCH_SHARE ||

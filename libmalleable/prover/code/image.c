@@ -32,23 +32,24 @@ bool mal_image_copy(const struct mal_image *image, uint64_t address, void *to, s
 	return 1;
 }
 
+/* A number of SIZE bytes, 4 at most. */
+static uint32_t take(struct mal_cursor *cursor, size_t size)
+{
+	uint32_t number = 0;
+
+	cursor->failed |= !mal_image_copy(cursor->image, cursor->at, &number, size);
+	cursor->at += size;
+	return number;
+}
+
 uint8_t mal_cursor_byte(struct mal_cursor *cursor)
 {
-	uint8_t byte = 0;
-
-	if (!mal_image_copy(cursor->image, cursor->at++, &byte, 1))
-		cursor->failed = 1;
-	return byte;
+	return (uint8_t)take(cursor, 1);
 }
 
 uint32_t mal_cursor_word(struct mal_cursor *cursor)
 {
-	uint32_t word = 0;
-
-	if (!mal_image_copy(cursor->image, cursor->at, &word, sizeof(word)))
-		cursor->failed = 1;
-	cursor->at += sizeof(word);
-	return word;
+	return take(cursor, sizeof(uint32_t));
 }
 
 uint64_t mal_cursor_leb(struct mal_cursor *cursor)

@@ -93,41 +93,52 @@ static void step_any(struct mal_analysis *analysis, const struct mal_instruction
 		set_result(analysis, value);
 }
 
+/* Operands that leave the other one as it is, where it is not 0: of floats, others, or both. */
+static const struct {
+	uint8_t action, floats, others;
+	int64_t numbers[2];
+} neutral[] = {
+	{MAL_ACTION_AND, 1, 1, {-1, -1}},
+	{MAL_ACTION_FLOAT_ADD, 1, 1, {0, INT64_MIN}},
+	{MAL_ACTION_FLOAT_MULTIPLY, 1, 1, {0x3ff0000000000000, 0x3f800000}},
+	{MAL_ACTION_FLOAT_LESS, 1, 0, {0x7f800000, 0x7f7fffff}},
+	{MAL_ACTION_FLOAT_LESS, 0, 1, {0x7ff0000000000000, 0x7fefffffffffffff}},
+	{MAL_ACTION_FLOAT_MORE, 1, 0, {(int32_t)0xff800000, (int32_t)0xff7fffff}},
+	{MAL_ACTION_FLOAT_MORE, 0, 1, {(int64_t)0xfff0000000000000, (int64_t)0xffefffffffffffff}},
+};
+
+/* Whether NUMBER, where it is KNOWN, leaves the other operand of AT as it is. */
+static bool is_left_by(const struct mal_instruction *at, int known, int64_t number)
+{
+	unsigned int first = at->operand_count == 3 ? 1 : 0;
+	bool floats =
+		at->operands[first].bytes == 4 || at->operands[at->operand_count - 1].bytes == 4;
+
+	for (size_t i = 0; i < sizeof(neutral) / sizeof(neutral[0]); i++)
+		if (neutral[i].action == at->action &&
+		    (floats ? neutral[i].floats : neutral[i].others))
+			return known &&
+			       (number == neutral[i].numbers[0] || number == neutral[i].numbers[1]);
+	return known && number == 0;
+}
+
 /* A value that is no other than one of the operands, if the other one is neutral. */
 static bool step_neutral(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
-	unsigned int first = at->operand_count == 3 ? 1 : 0, bytes = at->operands[first].bytes;
-	int64_t numbers[2] = {0, 0}, neutral = 0, other = 0;
+	unsigned int first = at->operand_count == 3 ? 1 : 0;
+	int64_t numbers[2] = {0, 0};
 	mal_value values[2], result;
 	int known[2];
 
 	if (at->operand_count < 2)
 		return 0;
-	bytes = at->operands[at->operand_count - 1].bytes == 4 ? 4 : bytes;
 	for (unsigned int i = 0; i < 2; i++) {
 		values[i] = mal_read(analysis, &at->operands[first + i]);
 		known[i] = mal_is_number(&analysis->values, values[i], &numbers[i]);
 	}
-	switch (at->action) {
-	case MAL_ACTION_AND: neutral = other = -1; break;
-	case MAL_ACTION_FLOAT_MULTIPLY:
-		neutral = 0x3ff0000000000000;
-		other = 0x3f800000;
-		break;
-	case MAL_ACTION_FLOAT_LESS:
-		neutral = bytes == 4 ? 0x7f800000 : 0x7ff0000000000000;
-		other = bytes == 4 ? 0x7f7fffff : 0x7fefffffffffffff;
-		break;
-	case MAL_ACTION_FLOAT_MORE:
-		neutral = bytes == 4 ? (int32_t)0xff800000 : (int64_t)0xfff0000000000000;
-		other = bytes == 4 ? (int32_t)0xff7fffff : (int64_t)0xffefffffffffffff;
-		break;
-	case MAL_ACTION_FLOAT_ADD: other = INT64_MIN; break;
-	default: break;
-	}
-	if (known[1] && (numbers[1] == neutral || numbers[1] == other))
+	if (is_left_by(at, known[1], numbers[1]))
 		result = values[0];
-	else if (known[0] && (numbers[0] == neutral || numbers[0] == other))
+	else if (is_left_by(at, known[0], numbers[0]))
 		result = values[1];
 	else if (at->action == MAL_ACTION_AND && known[0] && known[1])
 		result = mal_number(&analysis->values, numbers[0] & numbers[1]);

@@ -17,21 +17,13 @@ enum { LONGEST = 80 };
 /* Instructions after which a register is what it was, or a part of it. */
 static bool keeps(const struct mal_instruction *at)
 {
-	switch (at->action) {
-	case MAL_ACTION_AND:
-	case MAL_ACTION_EXTEND:
-	case MAL_ACTION_SIGN:
-	case MAL_ACTION_TEST:
-	case MAL_ACTION_COMPARE:
-	case MAL_ACTION_COMPARE_FLOAT:
-	case MAL_ACTION_SET:
-	case MAL_ACTION_EXCHANGE:
-	case MAL_ACTION_COMPARE_EXCHANGE:
-	case MAL_ACTION_CLEAR_SAME:
-	case MAL_ACTION_CHOOSE:
-	case MAL_ACTION_OR: return 1;
-	default: return 0;
-	}
+	static const uint8_t actions[] = {
+		MAL_ACTION_AND,	       MAL_ACTION_EXTEND,   MAL_ACTION_SIGN,
+		MAL_ACTION_TEST,       MAL_ACTION_COMPARE,  MAL_ACTION_COMPARE_FLOAT,
+		MAL_ACTION_SET,	       MAL_ACTION_EXCHANGE, MAL_ACTION_COMPARE_EXCHANGE,
+		MAL_ACTION_CLEAR_SAME, MAL_ACTION_CHOOSE,   MAL_ACTION_OR};
+
+	return memchr(actions, at->action, sizeof(actions));
 }
 
 /* Whether a register becomes something that depends on what it was before. */
@@ -67,12 +59,8 @@ static bool steps_register(const struct mal_instruction *body, size_t count)
 static bool calls_change(const struct mal_program *program, const struct mal_instruction *at)
 {
 	const struct mal_slot *slot = mal_call_slot(program->image, at);
-	enum mal_external_kind kind;
 
-	if (!slot)
-		return 1;
-	kind = mal_slot_external(slot)->kind;
-	return kind != MAL_EXTERNAL_PURE;
+	return !slot || mal_slot_external(slot)->kind != MAL_EXTERNAL_PURE;
 }
 
 static bool is_constant(const struct mal_instruction *at)

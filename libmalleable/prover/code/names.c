@@ -4,7 +4,6 @@
  * their names.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/prover/code/names.h"

@@ -61,11 +61,30 @@ bool mal_compare(enum mal_condition condition, int64_t a, int64_t b)
 	}
 }
 
+/* What KIND makes of A and B, which is 0 where a division has no result. */
+static int64_t combine(const struct mal_node *node, int64_t a, int64_t b)
+{
+	switch (node->kind) {
+	case MAL_ADD: return (int64_t)((uint64_t)a + (uint64_t)b);
+	case MAL_MULTIPLY: return (int64_t)((uint64_t)a * (uint64_t)b);
+	case MAL_COMPARE: return mal_compare((enum mal_condition)node->key, a, b);
+	default:
+		return b == 0 || (a == INT64_MIN && b == -1) ? 0
+		       : node->kind == MAL_DIVIDE	     ? a / b
+							     : a % b;
+	}
+}
+
+/* START after as many steps of BY as the sample has. */
+static int64_t stepped(int64_t start, int64_t by, const struct sample *sample)
+{
+	return (int64_t)((uint64_t)start + (uint64_t)sample->steps * (uint64_t)by);
+}
+
 static int64_t evaluate(const struct mal_values *values, mal_value value,
 			const struct sample *sample)
 {
 	const struct mal_node *node = mal_node(values, value);
-	uint64_t a, b;
 
 	switch (node->kind) {
 	case MAL_NUMBER: return node->key;
@@ -78,29 +97,17 @@ static int64_t evaluate(const struct mal_values *values, mal_value value,
 		return evaluate(values, evaluate(values, node->a, sample) ? node->b : node->c,
 				sample);
 	case MAL_STEP:
-		return (int64_t)((uint64_t)evaluate(values, node->a, sample) +
-				 (uint64_t)sample->steps *
-					 (uint64_t)evaluate(values, node->b, sample));
+		return stepped(evaluate(values, node->a, sample), evaluate(values, node->b, sample),
+			       sample);
 	case MAL_ADD:
 	case MAL_MULTIPLY:
 	case MAL_DIVIDE:
 	case MAL_REMAINDER:
-	case MAL_COMPARE: break;
-	default:
-		return (int64_t)((uint64_t)of_symbol(node, value, sample->seed) +
-				 (uint64_t)sample->steps * (uint64_t)node->step);
+	case MAL_COMPARE:
+		return combine(node, evaluate(values, node->a, sample),
+			       evaluate(values, node->b, sample));
+	default: return stepped(of_symbol(node, value, sample->seed), node->step, sample);
 	}
-	a = (uint64_t)evaluate(values, node->a, sample);
-	b = (uint64_t)evaluate(values, node->b, sample);
-	switch (node->kind) {
-	case MAL_ADD: return (int64_t)(a + b);
-	case MAL_MULTIPLY: return (int64_t)(a * b);
-	case MAL_COMPARE: return mal_compare((enum mal_condition)node->key, (int64_t)a, (int64_t)b);
-	default: break;
-	}
-	if (b == 0 || ((int64_t)a == INT64_MIN && (int64_t)b == -1))
-		return 0;
-	return node->kind == MAL_DIVIDE ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b;
 }
 
 /* A sum of products of what has values by one of the seeds, by whether it differs by thread. */
