@@ -9,7 +9,6 @@
 #include <slurm/slurm.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "libmalleable/core/settings.h"
 

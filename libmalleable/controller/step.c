@@ -13,7 +13,6 @@
 #include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
-#include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/pool.h"
 #include "libmalleable/controller/event_lines.h"
 #include "libmalleable/controller/load/alternatives.h"
@@ -31,7 +30,6 @@
 #include "libmalleable/core/arguments.h"
 #include "libmalleable/core/file_name.h"
 #include "libmalleable/loadable/loadable.h"
-#include "policies/interface/registry.h"
 
 /* How long the controller sleeps when nobody wakes it: usually, and after CPUs were lost. */
 #define SLEEP_NS UINT64_C(250000000)

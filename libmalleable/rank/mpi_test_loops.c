@@ -20,7 +20,6 @@
 
 #include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
-#include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/state/rank.h"

@@ -12,7 +12,6 @@
 
 #include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
-#include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"

@@ -6,13 +6,9 @@
 #include "t/unit/node_controller.h"
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/controller/cpus/allocation.h"
-#include "libmalleable/controller/cpus/idle.h"
-#include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/sampling.h"
-#include "libmalleable/controller/load/totals.h"
 #include "t/unit/node_kernel.h"
 
 const struct mal_sample *node_sample(const struct mal_controller *controller, unsigned int rank)

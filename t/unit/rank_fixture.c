@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "libmalleable/core/request.h"
-#include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/program/region_calls.h"
 
 struct test_clock test_clock;

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/step.h"
 #include "libmalleable/rank/cpus/cpus.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/base/channel.h"
 #include "t/unit/commands.h"
 #include "t/unit/unit.h"
 

@@ -5,7 +5,6 @@
 
 #include "libmalleable/controller/control_socket.h"
 #include "libmalleable/controller/event_lines.h"
-#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 
 static struct mal_controller *node;

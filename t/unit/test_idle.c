@@ -8,9 +8,7 @@
 #include "libmalleable/controller/admin_switch.h"
 #include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
-#include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
-#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/ranks.h"
 

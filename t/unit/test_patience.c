@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
-#include "libmalleable/base/clock.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/spawn.h"
 #include "libmalleable/cmd/as_user.h"

@@ -13,12 +13,9 @@
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
-#include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
-#include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/pool.h"
-#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/step.h"
 #include "libmalleable/core/request.h"

@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/controller/load/recording.h"
-#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report_text.h"

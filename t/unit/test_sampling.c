@@ -10,13 +10,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "libmalleable/base/clock.h"
-#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/sampling.h"
-#include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/ranks.h"
 #include "policies/decide/windows.h"
 #include "policies/interface/attained.h"

@@ -15,7 +15,6 @@
 #include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
 #include "libmalleable/controller/cpus/pool.h"
-#include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/report_text.h"
 #include "libmalleable/core/request.h"

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "libmalleable/core/handover.h"
-#include "libmalleable/core/inside.h"
 #include "libmalleable/core/script.h"
 
 const char *__wrap_mal_inside_cgroup(char *text, size_t size);

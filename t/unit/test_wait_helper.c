@@ -18,7 +18,6 @@
 #include "libmalleable/rank/cpus/lock.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
-#include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/wait.h"
 #include "libmalleable/rank/wait_helper.h"

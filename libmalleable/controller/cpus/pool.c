@@ -12,7 +12,6 @@
 #include "libmalleable/base/patience.h"
 #include "libmalleable/controller/cpus/evict.h"
 #include "libmalleable/controller/cpus/idle.h"
-#include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/core/rundir.h"
 

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/base/clock.h"
-#include "libmalleable/controller/cpus/owners.h"
-
 struct mal_history {
 	size_t count;
 	double times[MAL_HISTORY_MAX];

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/load/run_queue.h"
 
 /* A rank was stopped if it got less than this part of the time that it computed, */

@@ -9,7 +9,6 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/controller/cpus/allocation.h"
-#include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/trace/trace.h"
 

@@ -16,7 +16,6 @@
 #include "policies/decide/decision.h"
 #include "policies/decide/rejection.h"
 #include "policies/decide/simulation.h"
-#include "policies/decide/windows.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/policy.h"
 #include "policies/model/efficiency.h"
