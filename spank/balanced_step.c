@@ -490,6 +490,9 @@ static void end_controller(char *text, size_t size)
 		balance_error("the controller of step %s ended early: killed, perhaps by a memory "
 			      "limit; the step continued without it",
 			      step.name);
+	else if (mal_outcome_failure(text))
+		balance_error("the controller of step %s failed; the step continued without it",
+			      step.name);
 }
 
 void balance_step_end(void)

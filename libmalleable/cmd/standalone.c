@@ -14,6 +14,7 @@
 
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/patience.h"
+#include "libmalleable/base/printable.h"
 #include "libmalleable/core/outcome.h"
 #include "libmalleable/core/report_wish.h"
 #include "libmalleable/core/segment.h"
@@ -140,6 +141,13 @@ void mal_standalone_end(struct mal_standalone *standalone, bool complains,
 		fputs("balance: the controller ended early: killed, perhaps by a memory limit; the "
 		      "command continued without it\n",
 		      stderr);
+	else if (complains && mal_outcome_failure(text)) {
+		mal_print_line(
+			stderr,
+			"balance: the controller failed: %s; the command continued without it",
+			mal_outcome_failure(text));
+		memset(text, 0, MAL_STANDALONE_TEXT);
+	}
 	if (standalone->segment_fd >= 0)
 		close(standalone->segment_fd);
 	standalone->segment_fd = -1;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/core/segment.h"
 
 /* "0" is the process that writes it (cgroups(7)). */
 static int enter_cgroups(const struct mal_arguments *how, struct mal_error *err)
@@ -62,6 +63,8 @@ static int detach(const struct mal_arguments *how, struct mal_error *err)
 {
 	pid_t child;
 
+	if (how->layout && how->layout != MAL_SEGMENT_VERSION)
+		return mal_fail(err, "it is of another build, of malleable " PACKAGE_VERSION);
 	if (enter_cgroups(how, err) < 0 || (how->becomes_user && reset_oom_score(err) < 0))
 		return -1;
 	/*

@@ -92,6 +92,7 @@ int main(int argc, char **argv)
 	mal_confine(arguments.users_own || mal_loadable_has_any(arguments.libdir));
 	if (run(&arguments, &err) == 0)
 		return 0;
+	mal_ending_fail(arguments.report_fd, &err);
 	fprintf(stderr, "malleabled: %s\n", err.text);
 	return 1;
 }

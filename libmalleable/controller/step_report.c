@@ -2,11 +2,11 @@
 /* step_report.c: what the controller tells and writes as its step ends. */
 #include "libmalleable/controller/step_report.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "libmalleable/base/output.h"
 #include "libmalleable/controller/load/recording.h"
-#include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report_text.h"
@@ -77,6 +77,17 @@ static void send_nothing(const struct mal_controller *controller, int report_fd)
 
 	tell(report_fd, &record, sizeof(record));
 	tell(report_fd, text, mal_report_nothing(controller, text, sizeof(text)));
+}
+
+void mal_ending_fail(int report_fd, const struct mal_error *err)
+{
+	struct {
+		struct mal_outcome_record record;
+		char text[sizeof(err->text)];
+	} report = {.record = {.magic = MAL_OUTCOME_FAILED, .version = MAL_OUTCOME_VERSION}};
+
+	memcpy(report.text, err->text, sizeof(report.text));
+	tell(report_fd, &report, sizeof(report.record) + strlen(report.text));
 }
 
 /* Write the JSON to FILE and close it. What fails is said to the user, who has the text already. */

@@ -15,3 +15,6 @@
  * there is nothing to write.
  */
 void mal_ending_report(struct mal_controller *controller);
+
+/* Send why there was no step to serve: ERR. */
+void mal_ending_fail(int report_fd, const struct mal_error *err);

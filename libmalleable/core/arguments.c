@@ -158,6 +158,7 @@ static const struct argument table[] = {
 	 "every rank keeps so many CPUs, where there are enough"},
 	{"--patience", NUMBER, FIELD(patience), "N", "factor for all deadlines"},
 	{"--nodes", NUMBER, FIELD(nodes), "N", "the step is over so many"},
+	{"--layout", NUMBER, FIELD(layout), "N", "of the segment, which is refused if it differs"},
 };
 #undef FIELD
 

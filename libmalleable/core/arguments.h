@@ -13,7 +13,7 @@
 /* Cgroups that the controller is put into at most, one per hierarchy. */
 #define MAL_ARGUMENTS_CGROUPS 4
 /* Strings on a command line at most, without the program's name and the NULL. */
-#define MAL_ARGUMENTS_MAX 72
+#define MAL_ARGUMENTS_MAX 74
 
 /* Texts are the caller's, or argv's; NULL: none. Descriptors: -1, none. */
 struct mal_arguments {
@@ -46,6 +46,7 @@ struct mal_arguments {
 	unsigned int min_cpus; /* minimum of each rank, 0: one */
 	unsigned int patience; /* the factor for all deadlines (base/patience.h), 0: one */
 	unsigned int brief;    /* 1: the text of the report is the verdict alone */
+	unsigned int layout;   /* MAL_SEGMENT_VERSION of whoever starts it, 0: not told */
 };
 
 /* In an initializer of struct mal_arguments: no descriptors. */

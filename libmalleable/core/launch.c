@@ -20,6 +20,7 @@
 #include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/spawn.h"
+#include "libmalleable/core/segment.h"
 
 /* Variables that describe a topology to hwloc. */
 #define TOPOLOGY_VARIABLES 3
@@ -68,6 +69,7 @@ static pid_t spawn(const struct mal_launch_options *options, int life, int repor
 	arguments.report_fd = report;
 	arguments.start_fd = start;
 	arguments.patience = mal_patience();
+	arguments.layout = MAL_SEGMENT_VERSION;
 	mal_arguments_format(&arguments, "malleabled", move, &descriptors, &line);
 	if (options->users_topology)
 		add_topology(environment + 2);
@@ -94,7 +96,9 @@ static int receive_controller(int start, const char *path, long deadline, struct
 	if (pidfd >= 0)
 		return pidfd;
 	why[got > 0 ? got : 0] = '\0';
-	return mal_fail(err, "the controller %s does not start%s%s", path, why[0] ? ": " : "", why);
+	/* One that is older than --layout has ended without a word. */
+	return mal_fail(err, "the controller %s does not start: %s", path,
+			why[0] ? why : "it is not of malleable " PACKAGE_VERSION ", or damaged");
 }
 
 static void close_both(const int ends[2])

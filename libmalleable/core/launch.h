@@ -17,7 +17,7 @@
 
 struct mal_launch_options {
 	const char *path; /* of malleabled */
-	/* All but what mal_launch() sets: patience, life_fd, report_fd and start_fd. */
+	/* All but what mal_launch() sets: patience, layout, life_fd, report_fd and start_fd. */
 	struct mal_arguments arguments;
 	/*
 	 * pass hwloc's variables of our environment on: only where the user starts the controller

@@ -16,6 +16,8 @@
 #define MAL_OUTCOME_MAGIC 0x6d616c6fu
 /* Stands in its place where no rank ever came: there are no figures. */
 #define MAL_OUTCOME_NOTHING 0x6d616c6eu
+/* And where the controller failed before it served the step: the text behind says why. */
+#define MAL_OUTCOME_FAILED 0x6d616c70u
 #define MAL_OUTCOME_VERSION 3u
 
 /* Why no rank connected. */
@@ -51,23 +53,33 @@ MAL_PIN(mal_outcome_record, off_s, 40, "MAL_OUTCOME_VERSION")
 MAL_PIN(mal_outcome_record, ideal_s, 48, "MAL_OUTCOME_VERSION")
 /* clang-format on */
 
-/*
- * Whether the controller wrote nothing into REPORT, which was all 0 before. Each controller that
- * reaches its end writes a record: this one was killed, or failed.
- */
-static inline bool mal_outcome_is_missing(const char *report)
+static inline uint32_t mal_outcome_magic(const char *report)
 {
 	uint32_t magic;
 
 	memcpy(&magic, report, sizeof(magic));
-	return magic == 0;
+	return magic;
+}
+
+/*
+ * Whether the controller wrote nothing into REPORT, which was all 0 before. Each controller that
+ * reaches its end, or fails, writes a record: this one was killed.
+ */
+static inline bool mal_outcome_is_missing(const char *report)
+{
+	return mal_outcome_magic(report) == 0;
 }
 
 /* Whether it wrote that no rank connected. The text behind is for users who asked for one. */
 static inline bool mal_outcome_is_nothing(const char *report)
 {
-	uint32_t magic;
+	return mal_outcome_magic(report) == MAL_OUTCOME_NOTHING;
+}
 
-	memcpy(&magic, report, sizeof(magic));
-	return magic == MAL_OUTCOME_NOTHING;
+/* Why it failed, a text of the user's process; NULL: it did not. */
+static inline const char *mal_outcome_failure(const char *report)
+{
+	return mal_outcome_magic(report) == MAL_OUTCOME_FAILED
+		       ? report + sizeof(struct mal_outcome_record)
+		       : NULL;
 }

@@ -26,6 +26,10 @@
 #include "libmalleable/core/settings.h"
 #include "libmalleable/core/setup.h"
 
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define LAYOUT TEXT(MAL_SEGMENT_VERSION)
+
 static char directory[] = "/tmp/test-launch.XXXXXX";
 
 static int make_directory(void **state)
@@ -124,7 +128,7 @@ static void a_controller_is_told_everything(void **state)
 	assert_string_equal(
 		text,
 		"--segment-fd 3 --life-fd 4 --report-fd 5 --start-fd 6 --cgroup-fd 7 --cgroup-fd 8 "
-		"--min-cpus 2 --patience 7 --nodes 5 "
+		"--min-cpus 2 --patience 7 --nodes 5 --layout " LAYOUT " "
 		"--cpus 0-3 --idle 4-7 --policy auto --step 7.0 "
 		"PATH=/usr/bin:/bin LC_ALL=C ");
 }
@@ -160,7 +164,7 @@ static void controllers_that_do_not_start(void **state)
 		int timeout_ms;
 	} cases[] = {
 		{"refuses", "does not start: no such policy", 5000},
-		{"silent", "/proc/self/exe does not start", 5000},
+		{"silent", "/proc/self/exe does not start: it is not of malleable", 5000},
 		{"slow", "does not start in time", 30},
 	};
 

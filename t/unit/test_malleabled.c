@@ -400,7 +400,7 @@ static void files_are_written_without_a_reader(void **state)
 /* What ends it is said; no report means that it did not reach its end. */
 static void no_memory_is_left(void **state)
 {
-	char text[64] = "";
+	char text[sizeof(struct mal_outcome_record) + 64] = "";
 
 	(void)state;
 	without_nodes = true;
@@ -408,8 +408,8 @@ static void no_memory_is_left(void **state)
 	without_nodes = false;
 	assert_int_equal(end_step(), 1);
 	assert_true(has_file(step.errors, "malleabled: out of memory"));
-	assert_int_equal(read(step.report_end, text, sizeof(text)), 0);
-	assert_true(mal_outcome_is_missing(text));
+	assert_true(read(step.report_end, text, sizeof(text) - 1) > 0);
+	assert_non_null(mal_outcome_failure(text));
 }
 
 /* Of several nodes each has a line; files that cannot be written are named. */
@@ -434,7 +434,7 @@ static void one_of_two_nodes(void **state)
 /* What it cannot start with ends it. */
 static void arguments_are_checked(void **state)
 {
-	char options[256];
+	char options[256], report[sizeof(struct mal_outcome_record) + 512] = {0};
 
 	(void)state;
 	assert_int_equal(status_of("--help"), 0);
@@ -451,9 +451,13 @@ static void arguments_are_checked(void **state)
 				   "--user=1 --group=1"),
 			 1);
 	/* No segment. */
-	snprintf(options, sizeof(options), "--segment-fd=%d --life-fd=%d --cpus=0-3 --idle=9",
-		 step.life, step.life);
+	snprintf(options, sizeof(options),
+		 "--segment-fd=%d --life-fd=%d --report-fd=%d --cpus=0-3 --idle=9", step.life,
+		 step.life, step.report);
 	assert_int_equal(status_of(options), 1);
+	assert_true(read(step.report_end, report, sizeof(report) - 1) > 0);
+	assert_non_null(mal_outcome_failure(report));
+	assert_non_null(strstr(mal_outcome_failure(report), "segment"));
 	/* Nothing to watch. */
 	snprintf(options, sizeof(options), "--segment-fd=%d --life-fd=%d --cpus=0-3",
 		 step.segment_fd, step.segment_fd);
@@ -539,6 +543,11 @@ static void child_is_the_users_for_good(void **state)
 	how.cgroup_fds[0] = -1;
 	assert_false(detaches(how, true, told, sizeof(told)));
 	assert_non_null(strstr(told, "cannot enter the step's cgroup"));
+	how = (struct mal_arguments){.layout = MAL_SEGMENT_VERSION + 1};
+	assert_false(detaches(how, true, told, sizeof(told)));
+	assert_non_null(strstr(told, "it is of another build"));
+	how.layout = MAL_SEGMENT_VERSION;
+	assert_true(detaches(how, true, told, sizeof(told)));
 }
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

@@ -481,6 +481,13 @@ static void silent_end_was_a_kill(void **state)
 	balance_step_begin(NULL);
 	tasks_end();
 	assert_true(was_said("the controller of step 1.0 ended early"));
+	/* One that says that it failed was not killed. */
+	set_up(NULL);
+	now.magic = MAL_OUTCOME_FAILED;
+	balance_step_begin(NULL);
+	tasks_end();
+	assert_true(was_said("the controller of step 1.0 failed"));
+	assert_false(was_said("ended early"));
 	/* A program that crashes kills nobody else. */
 	set_up(NULL);
 	now.magic = 0;
