@@ -49,12 +49,15 @@ run srun -n1 sh -c "$balanced"
 ok "without --balance nothing is set" says '^<none>$'
 vain='balance: --balance-report does nothing without --balance: add that, or --balance=observe'
 run srun -n2 --balance-report="$work/vain.json" sh -c "$balanced"
-ok "a report without it is not made, and that is said once" all_of "exits 0" "says '^<none>$'" \
+ok "a report without --balance is not made, and that is said once" \
+	all_of "exits 0" "says '^<none>$'" \
 	"[ \"\$(cat $work/err)\" = '$vain' ]" "[ ! -e $work/vain.json ]"
 run srun -n1 --balance=off --balance-report="$work/vain.json" true
-ok "not where it is switched off" all_of "exits 0" "[ ! -s $work/err ]"
+ok "where reports are off nothing is said of one that is not made" \
+	all_of "exits 0" "[ ! -s $work/err ]"
 run env SLURM_BALANCE_REPORT=brief srun -n1 true
-ok "nor where the environment has it for all" all_of "exits 0" "[ ! -s $work/err ]"
+ok "a report that the environment wants of all steps is said by none without balancing" \
+	all_of "exits 0" "[ ! -s $work/err ]"
 run srun --balance -n1 sh -c "$balanced"
 ok "a bare --balance balances" says '^<[0-9]+>$'
 run env SLURM_BALANCE=lewi srun -n1 sh -c "$balanced"
@@ -78,7 +81,8 @@ run sbatch -W -n2 -o "$work/batch" --export=NONE --balance=lewi \
 	--wrap \
 	"srun -n2 --balance-report=$work/report.json /usr/bin/env HOME=/ $load --iterations=1"
 cp "$work/batch" "$work/out"
-ok "it does so with --export=NONE" all_of "exits 0" "report_has '.policy == \"lewi\"'"
+ok "sbatch --balance reaches the step with --export=NONE" \
+	all_of "exits 0" "report_has '.policy == \"lewi\"'"
 run salloc -Q -n2 --balance=lewi srun -n1 sh -c "$balanced"
 ok "salloc --balance reaches the step" says '^<[0-9]+>$'
 run salloc -Q -n2 --balance --balance-report srun -n1 sh -c "$balanced"
@@ -86,7 +90,7 @@ ok "without a value too" all_of "exits 0" "says '^<[0-9]+>$'"
 run sbatch -W -n2 -o "$work/batch" --balance --wrap \
 	"srun -n2 --balance-report=$work/report.json $load --iterations=1; srun -n1 sh -c '$balanced'"
 cp "$work/batch" "$work/out"
-ok "and so does sbatch --balance" all_of "exits 0" "says '^<[0-9]+>$'" \
+ok "sbatch --balance without a value balances" all_of "exits 0" "says '^<[0-9]+>$'" \
 	"report_has '.policy == \"auto\"'"
 
 begin srun -n2 --balance "$load" --iterations=1 --until="$work/stop"

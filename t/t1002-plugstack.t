@@ -39,7 +39,7 @@ with optional default=lewi
 run srun -n1 sh -c "$balanced"
 ok "default= balances steps that ask for nothing" says '^<[0-9]+>$'
 run srun --balance=off -n1 sh -c "$balanced"
-ok "and --balance=off still switches off" says '^<none>$'
+ok "--balance=off switches off what default= balances" says '^<none>$'
 
 # What users who asked for nothing are told: nothing, or what report= says.
 silent() { ! sed 's/^/# not silent: /' "$work/err" | grep .; }
@@ -59,10 +59,10 @@ with optional default=auto
 run srun -n2 -c1 --balance "${short[@]}"
 ok "who asks for balancing too" complains 'balance: step [0-9.]+ on .*: policy auto'
 run salloc -Q -n1 srun -n2 --cpu-bind=none --overcommit "${short[@]}"
-ok "that ranks run unbalanced is no news for others" all_of "exits 0" silent
+ok "who did not ask is not told that ranks run unbalanced" all_of "exits 0" silent
 with optional default=auto libdir="$work/none"
 run srun -n2 -c1 "${short[@]}"
-ok "nor that the plugin is broken: slurmd's log has it" all_of "exits 0" silent \
+ok "a broken plugin is told in slurmd's log alone" all_of "exits 0" silent \
 	"logged_now 'malleabled: No such file or directory; the step runs unbalanced'"
 with optional default=auto report=off report@shared=brief
 run srun -n2 -c1 "${short[@]}"
@@ -106,7 +106,7 @@ ok "malleable admin check names them" all_of "exits 1" \
 	"complains 'log=perhaps: must be syslog, slurmd or no'"
 with optional default=auto policies=lewi
 run srun -n1 sh -c "$balanced"
-ok "nor is a default that policies= forbids: the step runs unbalanced" all_of "exits 0" \
+ok "a default that policies= forbids: the step runs unbalanced" all_of "exits 0" \
 	"says '^<none>$'" "silent_about balance"
 check
 ok "which is told too, of the file beside slurm.conf" all_of "exits 1" \
@@ -118,12 +118,12 @@ ok "relative and empty directories are none" all_of "exits 1" \
 	"complains 'report_dir=: must be an absolute path'"
 with optional default=lewi,keep=perhaps libdir="$work/none"
 check
-ok "and a directory that is not there" all_of "exits 1" \
+ok "a directory that is not there is wrong" all_of "exits 1" \
 	"complains 'libdir=$work/none: malleabled is not there'" "complains 'default=lewi,keep'"
 # As slurmd and srun find it.
 with optional off_file="$work/none/off"
 check
-ok "and of the switch that is not there" all_of "exits 1" \
+ok "a directory of the switch that is not there is wrong" all_of "exits 1" \
 	"complains 'off_file=$work/none/off: no such directory'"
 with optional default=lewi min_cpus=2 report=brief log=slurmd default@shared=observe \
 	policies@shared=observe,off max_overcommit@other=3 default=off@user=root
@@ -142,7 +142,7 @@ done
 : >"$work/balance.so"
 echo "optional $work/balance.so libdir=$stage/lib/malleable" >"$conf"
 check
-ok "and what is no plugin for this Slurm" all_of "exits 1" \
+ok "what is no plugin for this Slurm is named" all_of "exits 1" \
 	"complains 'balance.so: srun does not load it: '"
 mkdir "$work/parts"
 with optional default=lewi,keep=no
@@ -173,7 +173,8 @@ ok "SLURM_BALANCE=auto does no harm there" all_of "exits 0" \
 	"[ \"\$(sort -u $work/said)\" = '<none>' ]"
 with optional
 scripted
-ok "and balances where the plugin is" all_of "exits 0" "grep -Eq '^<[0-9]+>$' $work/said"
+ok "SLURM_BALANCE=auto balances where the plugin is" \
+	all_of "exits 0" "grep -Eq '^<[0-9]+>$' $work/said"
 
 with optional libdir="$work/none"
 run srun -n1 --balance echo started
@@ -181,5 +182,5 @@ ok "without a controller the step runs unbalanced and is told why" \
 	all_of "exits 0" "says started" "complains 'malleabled: No such file.*runs unbalanced'"
 with required
 run srun -n2 --balance "$load" --iterations=1
-ok "it works as required plugin" all_of "exits 0" "complains 'policy auto'"
+ok "the plugin works as a required one" all_of "exits 0" "complains 'policy auto'"
 done_testing

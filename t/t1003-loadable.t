@@ -43,7 +43,7 @@ step inch,threshold=200
 ok "a wrong value is refused before a task starts" \
 	all_of fails "complains 'threshold=200: must be a number from 0 to 100'"
 step inch,speed=2
-ok "so is an unknown parameter" all_of fails \
+ok "an unknown parameter is refused before a task starts" all_of fails \
 	"complains \"unknown key 'speed': .* policy inch's own: threshold\""
 # What the built-in policies share, for others too.
 cat >"$work/shares.c" <<'C'
@@ -128,9 +128,10 @@ ok "root runs no policy that others can change" \
 chown -R 0 "$work/own" && chmod 755 "$work/own"
 mv "$work/own/inch.so" "$work/own/inched.so"
 step inch
-ok "so is a name without a file" all_of fails "complains \"unknown policy 'inch'\""
+ok "root runs no policy whose file is not there" all_of fails "complains \"unknown policy 'inch'\""
 step inched
-ok "and a file of another name" all_of fails "complains \"its policy is called 'inch'\""
+ok "root runs no policy in a file of another name" \
+	all_of fails "complains \"its policy is called 'inch'\""
 for i in 1 2 3 4 5 6 7 8 9; do
 	sed "s/\.name = \"inch\"/.name = \"many$i\"/" "$work/own/inch.c" >"$work/many.c"
 	(cd "$work" && $cc -shared -fPIC -I"$stage/include" -o "$work/own/many$i.so" many.c)
@@ -178,7 +179,7 @@ broken nonsense "its CPUs do not match its counts .window [0-9]+: counts .* of 2
 broken shrinks "it leaves a rank without a CPU .window [0-9]+: counts 0 0 of 2 CPUs, rank 0 has 0"
 ok "no host is left" [ -z "$(pids_of malleable-polic)" ]
 run "$malleable" replay "$work/drift" --libdir "$stage/lib/malleable" --policy=crash
-ok "nor does it harm a replay, or leave a core" \
+ok "a policy that crashes does not harm a replay, and leaves no core" \
 	all_of "[ ! -e core ]" "exits 0" "says 'rejected: it crashed'"
 
 refused() {

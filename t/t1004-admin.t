@@ -19,7 +19,7 @@ with default@shared=lewi policies@shared=lewi,observe
 run srun -n1 sh -c "$balanced"
 ok "default@PARTITION= is not for other partitions" says '^<none>$'
 run srun -p shared -n1 sh -c "$balanced"
-ok "it is for its own" says '^<[0-9]+>$'
+ok "default@PARTITION= is for its own partition" says '^<[0-9]+>$'
 run srun -p shared --balance=auto -n1 sh -c "$balanced"
 ok "policies@PARTITION= refuses others there: the step runs unbalanced" \
 	all_of "exits 0" "says '^<none>$'" \
@@ -71,7 +71,7 @@ MALLEABLE_PATIENCE=1000 run srun -n1 --balance sh -c "$told"
 ok "patience= is the site's alone" all_of "says '^rank 7$'" "says '^--patience 7$'"
 sed -i 's/patience=[0-9]* *//g' "$conf"
 MALLEABLE_PATIENCE=1000 run srun -n1 --balance sh -c "$told"
-ok "and is 1 without it" all_of "says '^rank 1$'" "says '^--patience 1$'"
+ok "patience= is 1 where it is not set" all_of "says '^rank 1$'" "says '^--patience 1$'"
 
 # The line for each step.
 with log=slurmd
@@ -111,7 +111,7 @@ run "$stage/bin/malleable" admin sideways
 ok "malleable admin wants off, on, status or check" all_of "exits 2" \
 	"complains 'give off, on, status or check'"
 admin status
-ok "it is on at first" all_of "exits 0" "says '^on$'"
+ok "balancing is on at first" all_of "exits 0" "says '^on$'"
 admin off
 ok "off: a new step says so and runs unbalanced" \
 	all_of "run srun --balance -n1 sh -c '$balanced'" "exits 0" "says '^<none>$'" \
@@ -219,7 +219,7 @@ is_off() {
 		jq -e '.[0].rejected | test("administrator")' >/dev/null 2>&1
 }
 ok "malleable admin off finds it" [ -e "$moved" ]
-ok "and mpirun's ranks that run are switched off" wait_until is_off
+ok "malleable admin off switches off mpirun's ranks that run" wait_until is_off
 : >"$work/stop"
 scripted
 run "$stage/bin/malleable" admin on

@@ -23,11 +23,12 @@ wait_until computes
 pid=$(pids_of malleabled)
 ok "the controller is in the step's cgroup" \
 	grep -Eq '/(job_[0-9]+|s[0-9A-Z]{13})/step_0' "/proc/$pid/cgroup"
-ok "it has its own session and no signal blocked" grep -Eq '^SigBlk:\s0+$' "/proc/$pid/status"
+ok "the controller has its own session and no signal blocked" \
+	grep -Eq '^SigBlk:\s0+$' "/proc/$pid/status"
 # Besides those that are of the ranks.
 fds() { [ "$(find "/proc/$pid/fd" -mindepth 1 ! -lname "*pidfd*" | wc -l)" -le 8 ]; }
-ok "it holds no descriptor of slurmstepd" fds
-ok "it is not exempt from the OOM killer" grep -qx 0 "/proc/$pid/oom_score_adj"
+ok "the controller holds no descriptor of slurmstepd" fds
+ok "the controller is not exempt from the OOM killer" grep -qx 0 "/proc/$pid/oom_score_adj"
 segment_of() { tr '\0' '\n' <"/proc/$1/environ" | sed -n 's/^MALLEABLE_SEGMENT_FD=//p'; }
 ranks_have_memfd() {
 	[ "$(pids_of load | wc -l)" = 2 ] || return 1
@@ -41,7 +42,7 @@ stranger() {
 	open_segment "${user[@]}" && grep -q 'Permission denied' "$work/opened" &&
 		open_segment && ! grep -q 'Permission denied' "$work/opened"
 }
-ok "another user cannot open it" stranger
+ok "another user cannot open the segment" stranger
 ended
 ok "nothing is left" all_of "exits 0" nothing_left
 
@@ -56,7 +57,7 @@ all_four="65534 65534 65534 65534"
 ok "a user's controller runs as the user in every id" \
 	all_of "[ '$(ids Uid)' = '$all_four' ]" "[ '$(ids Gid)' = '$all_four' ]"
 ended
-ok "its report is the user's file" \
+ok "the report of a user's step is the user's file" \
 	all_of "exits 0" "[ \$(stat -c %u $work/user/report.json) = 65534 ]"
 run "${user[@]}" srun -D / -n2 --balance bash \
 	-c "for fd in {40..70}; do eval \"exec \$fd>&-\"; done; exec $load --iterations=5"

@@ -21,11 +21,13 @@ ok "mpirun under malleable run is balanced" all_of "exits 0" "report_has '.ranks
 	"report_has '.cpu_changes.lends > 0'"
 ok "mpirun under malleable run has a report" complains 'balance: step mpirun'
 malleable --balance-report=brief -- mpirun -n 2 "$load" --iterations=1
-ok "or says the verdict alone" all_of "exits 0" "[ \$(grep -c balance: $work/err) = 1 ]"
+ok "mpirun under malleable run: --balance-report=brief says the verdict alone" \
+	all_of "exits 0" "[ \$(grep -c balance: $work/err) = 1 ]"
 malleable --balance=lewi -- mpirun --bind-to none -n 2 "$load" --iterations=1
 ok "unbound ranks get equal parts of the CPUs" all_of "exits 0" "complains 'policy lewi, 2 ranks'"
 malleable -- mpirun --bind-to none -n 2 "$programs/patterns-gcc" plain 20
-ok "and as many threads, also where libgomp has counted those of all" all_of "exits 0" \
+ok "unbound ranks have as many threads as CPUs, also where libgomp has counted those of all" \
+	all_of "exits 0" \
 	"complains 'policy auto, 2 ranks'" "silent_about 'another number of threads'"
 malleable -- python3 -c 'import ctypes; print(ctypes.CDLL(None).malleable_cpus())'
 ok "malleable_cpus() is right from the first call on" all_of "exits 0" "says '^$(nproc)\$'"
@@ -46,7 +48,8 @@ run "$work/linked"
 ok "a program that is linked against the library runs as without it outside a step" \
 	all_of "exits 0" "says '^0 CPUs$'" needed "[ ! -s '$work/err' ]"
 malleable -- "$work/linked"
-ok "and is a rank in one" all_of "exits 0" "says '^$(nproc) CPUs$'"
+ok "a program that is linked against the library is a rank in a step" \
+	all_of "exits 0" "says '^$(nproc) CPUs$'"
 run "$programs/interface"
 ok "all calls do nothing and return 0 outside a step" all_of "exits 0" \
 	"says '^0( 0){19}$'"
@@ -126,7 +129,8 @@ free() { ! readelf -d "$work/found" | grep -q malleable; }
 run "$work/found"
 ok "a program that looks them up starts without the library" all_of "exits 0" "says '^0 CPUs$'" free
 malleable -- "$work/found"
-ok "and is a rank in a step" all_of "exits 0" "says '^$(nproc) CPUs$'"
+ok "a program that looks the functions up is a rank in a step" \
+	all_of "exits 0" "says '^$(nproc) CPUs$'"
 if [ -x "$programs/scopes" ]; then
 	malleable --balance=lewi -- "${mpirun[@]}" -n 2 "$programs/scopes" "$work/scopes"
 	ok "scopes of C++ end with exceptions" all_of "exits 0" \

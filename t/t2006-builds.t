@@ -62,7 +62,7 @@ ok "without --balance a program for libgomp stays on it" \
 	"! grep -q libomp.so $work/maps"
 run srun -n1 --balance sh \
 	-c "echo preload=\$LD_PRELOAD; $programs/patterns-gcc plain 2; echo preload=\$LD_PRELOAD"
-ok "also behind a script, which keeps its own environment" \
+ok "a program behind a script is balanced, and the script keeps its environment" \
 	all_of "exits 0" \
 	"[ \"\$(grep -c 'preload=[^:]*libmalleable.so:[^:]*libmalleable_mpi.so\$' $work/out)\" = 2 ]"
 
@@ -79,7 +79,9 @@ ok "which does nothing without --balance" all_of "exits 0" "says 'balanced F'"
 fits_or_gains "threads of its own" "$programs/pthreads"
 ok "a program with threads of its own runs in cpuset mode" \
 	report_has '.per_rank[0].mode == "cpuset"'
-if full; then ok "and their work is seen" report_has '.per_rank[0].work_s > 0.5'; fi
+if full; then
+	ok "work of a program's own threads is seen" report_has '.per_rank[0].work_s > 0.5'
+fi
 run srun -n2 -c1 --balance "$programs/pins"
 pins() { [ "$(grep -c ' wrong 0$' "$work/out")" = 6 ] || { sed 's/^/# /' "$work/out"; false; }; }
 ok "threads that the program bound itself stay there, others get more CPUs" \

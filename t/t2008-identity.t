@@ -83,8 +83,9 @@ ok "of two runtimes the first one's threads are managed" \
 	all_of "exits 0" "report_has '.per_rank[0].regions == 102'"
 # The thread in which the other one starts is bound to one CPU by then.
 counted() { [ "$(grep -c 'max 2, threads 2, procs 2, wrong 0' "$work/out")" = 2 ]; }
-ok "and the other one counts all CPUs of the rank" all_of "exits 0" counted
+ok "of two runtimes the one that is not managed counts all CPUs of the rank" \
+	all_of "exits 0" counted
 run srun -n1 -c2 --balance "$identity/wheel-gcc" early "$identity/libwheel-clang.so"
-ok "also if regions of the first one come before" \
+ok "it counts all CPUs also after regions of the managed one" \
 	all_of "exits 0" "says 'max 2, threads 2, procs 2, wrong 0'"
 done_testing

@@ -66,7 +66,7 @@ unset OMP_NUM_THREADS
 unseen() { report_has '.measured.unseen_windows > 0 and .cpu_changes.moves == 0'; }
 each "work in threads that cannot be seen: nothing is moved" unseen unseen
 run srun -n2 -c1 --balance "$programs/decisions" unseen
-ok "and the report says why" complains \
+ok "the report says why threads that cannot be seen keep all from moving" complains \
 	'nothing was moved in [0-9]+ windows: ranks such as [01] worked .* in threads outside OpenMP'
 under clang sections
 run "${with[@]}"
@@ -92,7 +92,7 @@ each "one that sleeps between lends" slept lends
 each "one with calls that return at once lends" passed lends
 seen='' each "one that computes between two tests lends nothing" busy \
 	"report_has '.per_rank[1].lends == 0'"
-seen='' each "nor does one that computes for as long as eight tests between them" pieces \
+seen='' each "a loop of MPI_Test that computes as long as eight tests lends nothing" pieces \
 	"report_has '.per_rank[1].lends == 0'"
 each "CPUs come back to a rank that leaves such a loop" left "says '^shared 0$'" lends
 seen=
@@ -118,9 +118,9 @@ else
 	skip "a wait does not yield unless the user wants it" "MPICH yields by itself"
 fi
 run srun -n2 -c1 --balance "$programs/decisions" test-yields
-ok "nor do calls of MPI_Test" all_of "exits 0" "says '^yields 0$'"
+ok "calls of MPI_Test do not yield unless the user wants it" all_of "exits 0" "says '^yields 0$'"
 OMPI_MCA_mpi_yield_when_idle=1 run srun -n2 -c1 --balance "$programs/decisions" yields
-ok "and does if the user wants it" all_of "exits 0" "says '^yields [1-9]'"
+ok "a wait yields if the user wants it" all_of "exits 0" "says '^yields [1-9]'"
 
 # The worker of a team of two must not stay on the other rank's CPU.
 export OMP_WAIT_POLICY=active

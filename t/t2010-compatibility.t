@@ -25,12 +25,14 @@ run srun -n2 -c1 --balance --balance-report="$work/report.json" env OMP_TOOL_LIB
 ok "a tool in OMP_TOOL_LIBRARIES is started, and one line says so" \
 	all_of "exits 0" same "lines '^tool started' 2" \
 	"lines '^balance: another OMPT tool' 1"
-ok "and the report names it" all_of "complains 'OMPT tool tool.so goes first'" \
+ok "the report names a tool in OMP_TOOL_LIBRARIES" \
+	all_of "complains 'OMPT tool tool.so goes first'" \
 	"report_has 'all(.per_rank[]; .bound == \"OMPT tool tool.so goes first\")'" \
 	"report_has '.per_rank[0].why | test(\"^another OMPT tool goes first\")'"
 run srun -n2 -c1 --balance --balance-report="$work/report.json" \
 	env OMP_TOOL_LIBRARIES="$work/none" "$patterns" plain 20
-ok "one that is not there is no tool" all_of "exits 0" same "lines '^balance: another' 0" \
+ok "a file in OMP_TOOL_LIBRARIES that is not there is no tool" \
+	all_of "exits 0" same "lines '^balance: another' 0" \
 	"report_has '.per_rank[0].mode == \"team\"'"
 run srun -n2 -c1 --balance --balance-report="$work/report.json" env \
 	OMP_TOOL_LIBRARIES="$stage/lib/malleable/libmalleable.so" "$patterns" plain 20
@@ -43,11 +45,13 @@ ok "a tool that is preloaded behind us is started" all_of "exits 0" same "lines 
 	"lines '^balance: another OMPT tool' 1"
 run srun -n2 -c1 --balance --balance-report=off bash \
 	-c "LD_PRELOAD=$tool:\$LD_PRELOAD exec $patterns plain 20"
-ok "and one before us, which one line says" all_of "exits 0" same "lines '^tool started' 2" \
+ok "a tool that is preloaded before us is started, which one line says" \
+	all_of "exits 0" same "lines '^tool started' 2" \
 	"lines '^balance: another OMPT tool' 1"
 run srun -n2 -c1 --balance=mode=team env MALLEABLE_SEGMENT_FD= OMP_TOOL_LIBRARIES="$tool" \
 	"$patterns" plain 20
-ok "also in a rank that is not balanced" all_of "exits 0" same "lines '^tool started' 2"
+ok "a tool is started in a rank that is not balanced" \
+	all_of "exits 0" same "lines '^tool started' 2"
 
 run srun -n2 -c1 --balance --balance-report=off env OMP_TOOL_LIBRARIES="$tool" \
 	"$programs/patterns-free-gcc" plain 20

@@ -22,9 +22,9 @@ script prolog "echo export LD_PRELOAD=$library"
 run srun -n2 --balance "$work/wrapper" "${short[@]}"
 ok "a wrapper overwrites LD_PRELOAD: one line" all_of "exits 0" "says ^elapsed" "said 1"
 run srun -n2 --balance --task-prolog="$work/prolog" "${short[@]}"
-ok "so does a task prolog" all_of "exits 0" "says ^elapsed" "said 1"
+ok "a task prolog overwrites LD_PRELOAD: one line" all_of "exits 0" "says ^elapsed" "said 1"
 run srun -n2 --balance=lewi env -i true
-ok "or the environment is cleared" all_of "exits 0" "said 1"
+ok "the environment is cleared: one line" all_of "exits 0" "said 1"
 run env SLURM_BALANCE=lewi srun -n2 "$work/wrapper" true
 ok "asked for by the environment" all_of "exits 0" "said 1"
 # LD_PRELOAD is as it was: the programs had nothing for us.
@@ -38,11 +38,13 @@ ok "a program without MPI and OpenMP says so, with a file for the report too" \
 run srun -n2 --balance hostname
 ok "hostname says that there was nothing to balance" all_of "exits 0" none
 run srun -n2 --balance python3 -c 'import os; os.system("exec hostname")'
-ok "and Python, also with another program in it" all_of "exits 0" none
+ok "Python says that there was nothing to balance, also with another program in it" \
+	all_of "exits 0" none
 run srun -n2 --balance bash -c 'nowhere 2>/dev/null; hostname; hostname | cat; exec hostname'
 ok "a script says that there was nothing to balance" all_of "exits 0" none
 run srun -n2 --balance python3 -c 'import subprocess; subprocess.run(["true"], env={})'
-ok "not where one of them runs without us" all_of "exits 0" "said 1"
+ok "a program that starts one without us does not say that there was nothing" \
+	all_of "exits 0" "said 1"
 
 mpi=$(ldd "$load" | sed -n 's/.*=> \(.*libmpi\(ch\)\?\.so[^ ]*\) .*/\1/p' | head -n1)
 cat >"$work/by-dlsym.py" <<'PY'
@@ -59,19 +61,19 @@ ok "with OpenMP ranks come, and one line says that no MPI calls intercepted" all
 	"silent_about 'no rank connected'"
 
 run srun -n2 --balance false
-ok "not where the program fails" all_of "exits 1" "said 0"
+ok "where the program fails it is not said that there was nothing" all_of "exits 1" "said 0"
 run srun -n2 --balance "$work/nowhere"
-ok "nor where it does not start" all_of fails "said 0"
+ok "where the program does not start it is not said that there was nothing" all_of fails "said 0"
 run srun -n2 --balance --balance-report=off true
 ok "--balance-report=off says nothing" all_of "exits 0" "said 0"
 run srun -n2 --balance=off true
 ok "--balance=off says nothing" all_of "exits 0" "said 0"
 echo "$(cat "$BALANCE_CLUSTER/plugstack.conf") default=auto" >"$BALANCE_CLUSTER/plugstack.conf"
 run srun -n2 true
-ok "nor where the administrator asked for it" all_of "exits 0" "said 0"
+ok "who did not ask for balancing is not told that there was nothing" all_of "exits 0" "said 0"
 # A job of one CPU: srun -n2 -c1 --overcommit alone waits for ever, from Slurm 24.11 on.
 run salloc -Q -n1 srun -n2 --cpu-bind=none --overcommit --balance "${short[@]}"
-ok "nor where ranks have said why they do not come" all_of "exits 0" \
+ok "where ranks have said why they do not come nothing more is said" all_of "exits 0" \
 	"complains '2 ranks share 1 CPU: .* runs unbalanced'" "silent_about 'no rank connected'"
 
 # Libraries that this node has not: hidden by a mount that only these processes see.
@@ -126,8 +128,8 @@ malleable() { run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" "$@
 malleable -- env -i true
 ok "malleable run says it too" all_of "exits 0" "said 1"
 malleable -- hostname
-ok "and that there was nothing" all_of "exits 0" none
+ok "malleable run says that there was nothing to balance" all_of "exits 0" none
 malleable -- false
-ok "not of a command that fails" all_of "exits 1" "said 0"
+ok "malleable run says nothing of a command that fails" all_of "exits 1" "said 0"
 ok "nothing is left" nothing_left
 done_testing

@@ -32,7 +32,8 @@ ok "a job from inside a balanced step has nothing of it, nor have its steps" \
 	all_of "exits 0" "[ \$(grep -cx clean $work/job.txt) = 2 ]"
 ok "a balanced step of it is balanced by itself" jq -e '.ranks == 1' "$work/inner.json"
 preloaded() { sed -n 's/^preload //p' "$work/job.txt" | tr ': ' '\n'; }
-ok "and has our libraries once" [ "$(preloaded | grep -c 'malleable\.so$')" = 1 ]
+ok "a balanced step of a balanced script has our libraries once" \
+	[ "$(preloaded | grep -c 'malleable\.so$')" = 1 ]
 
 # The script of a balanced job submits the next one, which has nothing of that, but for what the
 # user has set.
@@ -52,9 +53,9 @@ FIRST
 chmod +x "$work/next" "$work/first"
 run sbatch -W -n1 --balance --balance-report=brief -o "$work/first.txt" "$work/first"
 sed 's/^/# next: /' "$work/next.txt"
-ok "nor has a job that a balanced job's script submits" \
+ok "a job that a balanced job's script submits has nothing of ours" \
 	all_of "exits 0" "[ \$(grep -cx clean $work/next.txt) = 2 ]"
-ok "but for what the user has set for it" \
+ok "a job that a balanced job's script submits has what the user has set for it" \
 	all_of "grep -qx SLURM_BALANCE $work/chosen.txt" "grep -q libmalleable $work/chosen.txt"
 ok "the script's own steps are balanced" grep -q 'step .*libmalleable' "$work/first.txt"
 
@@ -65,10 +66,10 @@ ok "a short command does not load our libraries" all_of "says libc" "! says libm
 maps bash -c 'python3 -c "print(open(\"/proc/self/maps\").read())"; true'
 ok "an interpreter, which may load MPI, does" says libmalleable
 maps bash -c 'LD_PRELOAD=$LD_PRELOAD:libm.so.6 cat /proc/self/maps; true'
-ok "so does a command for which the user preloads something" says libmalleable
+ok "a command for which the user preloads something has our library" says libmalleable
 
 run srun -n1 -c1 --balance --balance-report=off bash -c 'printenv LD_PRELOAD; true'
-ok "nor is it hidden from printenv, on whose word the user may add to it" \
+ok "LD_PRELOAD is not hidden from printenv, on whose word the user may add to it" \
 	all_of "exits 0" "says libmalleable"
 
 # captured COMMAND...: with the environment of the step, elsewhere and later.

@@ -118,5 +118,5 @@ ok "a program with all these settings runs on libomp" report_has '.per_rank[0].r
 # What a program starts has the user's words.
 run env "OMP_SCHEDULE= guided , 4 " srun -n1 -c2 --balance --balance-report=off sh -c \
 	"$work/settings && printenv OMP_SCHEDULE"
-ok "and no word of it is changed for others" says '^ guided , 4 $'
+ok "no word of settings is changed for other programs" says '^ guided , 4 $'
 done_testing

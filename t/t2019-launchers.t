@@ -49,9 +49,9 @@ ok "nothing of ours is in the shell or in mpirun, which the shell started" \
 : >stop
 wait $waiting
 mv job.err err && mv job.out out
-ok "it has one report of two ranks" all_of "reports 1" "report_has '.ranks == 2'" \
+ok "mpirun in a script has one report of two ranks" all_of "reports 1" "report_has '.ranks == 2'" \
 	"report_has '.cpu_changes.lends > 0'"
-ok "and nothing is left" all_of nothing_left "[ ! -e /tmp/malleable-0 ]"
+ok "nothing is left of mpirun in a script" all_of nothing_left "[ ! -e /tmp/malleable-0 ]"
 
 # quick: a run that needs no more than to be seen.
 quick="$load --work=10,10 --iterations=1"
@@ -93,7 +93,7 @@ named() {
 		all_of "reports 2" "reports 1 orterun" "reports 1 mpiexec"
 	fi
 }
-ok "so it is under time, timeout, env, make and Python, with the job's policy" all_of \
+ok "mpirun is balanced under time, timeout, env, make and Python, with the job's policy" all_of \
 	"exits 0" "says 'python saw 1 0'" named
 
 job --balance --balance-report="$work/%j.json" <<'JOB'
@@ -154,28 +154,31 @@ env -i PATH="$PATH" HOME="$HOME" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT
 	mpirun -n 2 $quick
 false
 JOB
-ok "so it is where the environment was cleared" all_of fails hinted "says checksum"
+ok "where the environment was cleared one line says what to type" \
+	all_of fails hinted "says checksum"
 job --balance <<'JOB'
 srun -n1 true
 env -i PATH="$PATH" HOME="$HOME" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 	mpirun -n 2 "$load" --work=60,60 --iterations=1
 JOB
 hint='balance: nothing in this script was balanced: no ranks of srun'
-ok "and where srun ran besides, but no ranks" all_of "exits 0" "complains 'nothing to balance'" \
+ok "where srun ran besides, but no ranks, one line says what to type" \
+	all_of "exits 0" "complains 'nothing to balance'" \
 	"complains '$hint'"
 job --balance <<<'for i in 1 2 3; do srun -n1 env; done; srun -n1 env -i env'
-ok "not where the script computes nothing; each reason has one line, of however many steps" all_of \
-	"exits 0" "[ \$(grep -c 'balance: ' $work/err) = 2 ]" "complains 'nothing to balance'" \
-	"complains 'no rank connected'" "silent_about '$hint'"
+ok "of a script that computes nothing each reason has one line, of however many steps" \
+	all_of "exits 0" "[ \$(grep -c 'balance: ' $work/err) = 2 ]" \
+	"complains 'nothing to balance'" "complains 'no rank connected'" "silent_about '$hint'"
 job --balance </dev/null
-ok "and in a script that starts no rank" all_of "exits 0" hinted
+ok "a script that starts no rank has one line" all_of "exits 0" hinted
 job --balance <<'JOB'
 env -i PATH="$PATH" HOME="$HOME" "$stage/bin/malleable" run --libdir "$stage/lib/malleable" -- \
 	"$load" --work=1 --iterations=1
 JOB
-ok "not where malleable run balances" all_of "exits 0" "silent_about 'nothing in this script'"
+ok "where malleable run balances no line says what to type" \
+	all_of "exits 0" "silent_about 'nothing in this script'"
 job --balance --balance-report=off <<<'true'
-ok "nor where no report is wanted" all_of "exits 0" "silent_about balance"
+ok "where no report is wanted no line says what to type" all_of "exits 0" "silent_about balance"
 
 job <<'JOB'
 env | grep fork_agent

@@ -41,8 +41,8 @@ ok "each is balanced, with a controller of its own" wait_until controllers 2
 ok "all masks are inside the allocation" inside
 : >"$work/go.1"
 ok "a spawned child ends" wait_until both 1
-ok "so does its controller, and the rank goes on" wait_until controllers 1
-ok "with masks inside the allocation" inside
+ok "the controller of a spawned child ends, and the rank goes on" wait_until controllers 1
+ok "masks stay inside the allocation when a child has ended" inside
 ended_job
 ok "results are right, and each has a report" all_of "exits 0" right "reports 2"
 ok "nothing is left" all_of nothing_left "[ ! -e /tmp/malleable-0 ]"

@@ -36,7 +36,8 @@ polls 1 4 $lends,prove=no "$programs/polls" 200
 ok "polls that are seen need no thread of ours" all_of "exits 0" "says '^deaf 0$'"
 result=$(grep '^sum' "$work/out")
 polls 0 4 $lends,prove=no "$programs/polls" 200
-ok "others do, beside threads and children of the program" all_of "exits 0" "says '^$result$'" \
+ok "polls that are not seen need one, beside threads and children of the program" \
+	all_of "exits 0" "says '^$result$'" \
 	"says '^deaf 2$'" "report_has '.cpu_changes | .lends > 0 and .lends == .reclaims'"
 ok "what is lent is used" report_has '.cpu_changes | .borrows + .grants > 0'
 # with CPUS BALANCE DEAF: the same program on so many CPUs a rank has so many such threads.
@@ -45,6 +46,6 @@ with() {
 	all_of "exits 0" "says '^sum'" "says '^deaf $3$'"
 }
 ok "a team that keeps its size lends too" with 4 external,lend=yes,mode=cpuset 2
-ok "observe has no such thread" with 4 observe 0
-ok "nor has a rank with one CPU, which that thread needs" with 1 $lends 0
+ok "observe has no thread of ours for polls" with 4 observe 0
+ok "a rank with one CPU has no thread of ours for polls" with 1 $lends 0
 done_testing

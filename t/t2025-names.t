@@ -29,7 +29,8 @@ run "$work/names" codes
 ok "a program of DLB runs with DLB outside a step" all_of "exits 0" "says '^loaded: dlb\$'" \
 	"says '^99 99'"
 malleable -- "$work/names" codes
-ok "and in a step without dlb=yes" all_of "exits 0" "says '^loaded: dlb\$'" "says '^99 99'"
+ok "a program of DLB runs with DLB in a step without dlb=yes" \
+	all_of "exits 0" "says '^loaded: dlb\$'" "says '^99 99'"
 # Finalize, Lend, Disable before Init; Init twice; callbacks; Disable twice, Lend, Enable twice;
 # Reclaim, Return, LendCpus(0), SetMaxParallelism(0); LendCpu, CPU -1, a mask, Barrier, no version.
 codes='2 -2 -2 0 -3 -10 -10 0 0 2 -4 0 2 2 2 2 2 -12 -8 -12 -12 0 0 2'
@@ -40,7 +41,7 @@ malleable --balance=dlb=yes -- env DLB_ARGS="--talp --lewi=no" "$work/names" cod
 ok "options of DLB turn lending off" all_of "exits 0" \
 	"says '^${codes/%-4 */-17} 0 2 -17 -17 -17 -17 -17 -17 -17 -12 0 0 2\$'"
 malleable --balance=dlb=yes -- env DLB_ARGS=--lewi "$work/names" codes
-ok "and on" says "^${codes}\$"
+ok "options of DLB turn lending on" says "^${codes}\$"
 malleable --balance=lewi,dlb=yes --balance-report="$work/report.json" -- "${mpirun[@]}" -n 2 \
 	"$work/names" lend "$work/lend"
 ok "a rank lends by DLB_Lend, another one borrows, and is told" all_of "exits 0" \
@@ -54,7 +55,8 @@ malleable --balance=dlb=yes --balance-report="$work/report.json" -- "$work/names
 ok "monitoring regions have DLB's codes and struct, whatever the handle is" all_of "exits 0" \
 	"says '^1 1 2 0 0 2 0 2 0 1 0 0 -11 -11 -11 0 1 0 1 -6 0 1 -12 solve\$'" \
 	"complains '^balance: region solve: 1 runs, '"
-ok "and are in the report" report_has 'any(.regions[]; .name == "solve" and .runs == 1)'
+ok "monitoring regions of DLB are in the report" \
+	report_has 'any(.regions[]; .name == "solve" and .runs == 1)'
 mkdir -p "$work/bare" && cp "$stage"/lib/malleable/{malleabled,libmalleable*.so} "$work/bare"
 run "$stage/bin/malleable" run --libdir "$work/bare" --balance=dlb=yes -- echo started
 ok "a library that is not installed is named in one line" all_of \

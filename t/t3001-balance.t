@@ -44,7 +44,8 @@ options=("--work=30,0")
 does "observe changes nothing" observe "" \
 	"report_has '.cpu_changes | .lends + .borrows + .grants + .moves == 0'"
 if full; then
-	ok "and says what could be gained" all_of "complains 'only observed: at best [12].[0-9]*'" \
+	ok "observe says what could be gained" \
+		all_of "complains 'only observed: at best [12].[0-9]*'" \
 		"report_has '.measured.unbalanced_s > 1.2 * .measured.ideal_s'"
 fi
 step lewi "$programs/waits" "$work/stop"
@@ -64,7 +65,7 @@ step lewi "$programs/waits" "$work/stop" computes
 wait_until says 'ten times' >"$work/log"
 lends=$(sum lends)
 ended
-ok "but not where a thread of the rank computes" all_of "exits 0" "says 'ten times'" \
+ok "lewi lends nothing where a thread of the rank computes" all_of "exits 0" "says 'ten times'" \
 	"[ $lends = 0 ]"
 # Of 20 bursts; the first may come before there is anything to lend.
 had() { [ "$(grep -c alone "$work/out")" -gt 21 ]; }
@@ -109,14 +110,15 @@ finds_schedule() {
 if full; then
 	ok "explore leaves a CPU off where threads are in each other's way" leaves_one_off
 	one explore "$load" --work=40 --iterations=40
-	ok "and none where they are not" all_of "exits 0" "report_has '.per_rank[0].use == 0'"
+	ok "explore leaves no CPU off where threads are not in each other's way" \
+		all_of "exits 0" "report_has '.per_rank[0].use == 0'"
 	ok "explore,schedule=tune finds a better schedule for a skewed loop" finds_schedule
 	one explore "$programs/scheduled" 1500
 	ok "explore alone keeps it" all_of "exits 0" "report_has '.schedule == \"\"'"
 	export OMP_SCHEDULE=static_steal
 	one explore,schedule=tune "$programs/scheduled" 1500
 	unset OMP_SCHEDULE
-	ok "so does schedule=tune where the user chose one" \
+	ok "explore,schedule=tune keeps a schedule that the user chose" \
 		all_of "exits 0" "report_has '.schedule == \"\"'"
 fi
 done_testing

@@ -44,7 +44,7 @@ ok "an observed step can be replayed" all_of "exits 0" "predicted '.recorded_s >
 if full; then
 	ok "without balancing it takes what it took, within 5 %" \
 		predicted '.policies[0].predicted_s / .recorded_s | . > 0.95 and . < 1.05'
-	ok "and would have been shorter with auto, not with sabo" \
+	ok "a recorded step would have been shorter with auto, not with sabo" \
 		report_has '(.predicted.auto.elapsed_s < 0.95 * .elapsed_s) and
 			.predicted.sabo.share_of_attainable < 0.1'
 	# On the timed node, where no other program takes CPUs.
@@ -134,7 +134,7 @@ ok "beside others the report has no estimate" all_of "exits 0" \
 	"report_has '.measured | .unbalanced_s == null and .share_of_attainable == null and
 		.taken_part > 0.1'"
 replay "$work/busy/trace"
-ok "nor a replay of its trace" all_of "exits 0" \
+ok "beside others a replay of the trace has no estimate" all_of "exits 0" \
 	"says '^no estimate: $others: record it on a quiet node$'" "says '^auto +- +- +- +[0-9]+$'"
 replay "$work/busy/trace" --json
 ok "beside others the JSON of a replay has no estimate" \

@@ -58,7 +58,7 @@ set_to mpirun --free
 set_to mpirun.1 --cpus=0-3,7
 ok "set --cpus gives a rank just these" all_of "exits 0" \
 	"soon_has '.[0].ranks[1].cpus == \"0-3,7\" and .[0].ranks[0].cpus == \"4-6\"'"
-ok "and they stay its own" has '.[0].ranks[1].order.exact'
+ok "a rank keeps the CPUs that set --cpus gave it" has '.[0].ranks[1].order.exact'
 set_to mpirun --max=3
 ok "bounds that leave CPUs to nobody change no rank" \
 	all_of "exits 1" "complains 'belong to no rank'" "has '.[0].ranks[1].order.exact'"
@@ -84,7 +84,7 @@ control() { run "$work/control" "$@"; }
 control steps
 ok "a program is told the steps" all_of "exits 0" "says '^$name of 0$'" "says '^0$'"
 control status mpirun
-ok "and a step's status" all_of "exits 0" "says '\"policy\":\"external\"'"
+ok "a program is told a step's status" all_of "exits 0" "says '\"policy\":\"external\"'"
 as_schema() {
 	"$malleable" status --here --json | python3 -c '
 import json, jsonschema, sys
@@ -102,7 +102,7 @@ fi
 events=$!
 wait_until grep -q '^reads' "$work/events"
 control many mpirun $'# swapped\n0 count=6\n\n1 count=2'
-ok "it orders several at once" all_of "exits 0" "says '^0: $'"
+ok "a program orders several at once" all_of "exits 0" "says '^0: $'"
 control await mpirun 60000
 ok "waits until the CPUs have arrived" all_of "says '^1: $'" \
 	"has '[.[0].ranks[].count] == [6, 2]'"
@@ -112,17 +112,17 @@ told_all() {
 	[ "$(told 'moved",.*"from":1,"to":0') $(told plan) $(told settled)" = "2 1 1" ] ||
 		{ sed 's/^/# /' "$work/events" && false; }
 }
-ok "and is told what happened" told_all
+ok "a program is told what happened" told_all
 control cpus mpirun 1
-ok "it is told a rank's CPUs" says '^2 [0-9,-]+: $'
+ok "a program is told a rank's CPUs" says '^2 [0-9,-]+: $'
 control free mpirun -1
-ok "it removes the orders" all_of "exits 0" "has 'all(.[0].ranks[]; .order.min == 0)'"
+ok "a program removes the orders" all_of "exits 0" "has 'all(.[0].ranks[]; .order.min == 0)'"
 mkfifo "$work/until"
 "$work/control" hold mpirun 0 5 <"$work/until" >"$work/held" 2>&1 8>&- &
 holder=$!
 exec 7>"$work/until"
 holds() { grep -q '^held' "$work/held" && has '.[0].ranks[0].order.min == 5'; }
-ok "it holds an order" wait_until holds
+ok "a program holds an order" wait_until holds
 control set_count mpirun 1 3
 kill -9 "$holder"
 ok "which ends with it, and no other does" \
@@ -146,7 +146,7 @@ ok "without descriptors a step is not gone" all_of "exits 1" \
 control set_cpus mpirun 0 "0 rank=1"
 ok "an order is one word" all_of "exits 1" "says '^-5: spaces are not allowed$'"
 run setpriv --reuid=65534 --regid=65534 --clear-groups "$work/control" status mpirun
-ok "another user's step is no step to it" says '^-1: no balanced step mpirun on this node'
+ok "a program does not see another user's step" says '^-1: no balanced step mpirun on this node'
 set_to mpirun --count=4 --wait
 set_to mpirun --policy=lewi,keep=yes
 ok "another policy from now on" all_of "exits 0" "has '.[0].policy == \"lewi\"'"
@@ -243,9 +243,9 @@ ok "clients that are silent keep nobody from an answer" silent
 controller=$(pgrep -x malleabled)
 prlimit --pid "$controller" \
 	--nofile="$(($(find "/proc/$controller/fd" -type l | wc -l) + 20)):"
-ok "nor where it may open few descriptors" silent
+ok "silent clients keep nobody from an answer where the controller may open few descriptors" silent
 windows=$(status_of '.[0].windows')
-ok "and the step goes on" soon_has ".[0].windows > $windows"
+ok "the step goes on beside silent clients" soon_has ".[0].windows > $windows"
 if command -v tmux >/dev/null; then
 	tmux -S "$work/tmux" new-session -d -x 80 -y 24 \
 		"$malleable top --interval=0.2; echo status \$?; sleep 1000"
@@ -255,7 +255,7 @@ if command -v tmux >/dev/null; then
 		"says '^mpirun\.[0-9]+  lewi  2 ranks'"
 	tmux -S "$work/tmux" resize-window -x 60 -y 10
 	tmux -S "$work/tmux" send-keys q
-	ok "and leaves with q, also after a change of size" wait_until screen '^status 0'
+	ok "top leaves with q, also after a change of size" wait_until screen '^status 0'
 	tmux -S "$work/tmux" kill-server
 else
 	skip "top" "no tmux"
@@ -292,7 +292,7 @@ on_their_own() {
 	done <<<"$(status_of '.[0].ranks[] | "\(.pid) \(.cpus)"')"
 }
 ok "each rank's threads run on its CPU" wait_until on_their_own
-ok "its ranks are changed by number" "$malleable" set "$job.0.1" --min=1
+ok "the ranks of a step of malleable run are changed by number" "$malleable" set "$job.0.1" --min=1
 ok "a change by number is seen" has '[.[0].ranks[].order.min] == [0, 1]'
 ended
 ok "a step whose ranks were changed ends well" exits 0

@@ -77,7 +77,8 @@ ok "a step of one CPU of two uses both" all_of "exits 0" "says '^both$'"
 ok "a new step without --balance gets its CPU, no thread of the first beside it" apart \
 	"$files/beside"
 ok "when it has ended the CPU comes back" says '^back$'
-ok "so it is with a new step with grow=job" all_of "says '^elapsed'" "says '^back again$'"
+ok "a new step with grow=job gets its CPU, and it comes back" \
+	all_of "says '^elapsed'" "says '^back again$'"
 ok "five short steps come and go" [ "$(grep -c Cpus_allowed_list: "$work/out")" = 5 ]
 ok "malleable set refuses CPUs that another step has" \
 	all_of "says own" "complains 'CPUs 0,1 are not the step.s: it has [01]$'"
@@ -142,7 +143,7 @@ first; second "$work/resident" 1; await has 2; wait %1; end'
 			END {exit !(looks > 20) || bad > 0}' "$files/masks"
 	}
 	ok "seen every 10 ms: never is a thread of the first beside a new step" together
-	ok "and it gains by the other CPU" \
+	ok "a step with pool=job gains by the other CPU" \
 		told report '.measured | .unbalanced_s > 1.4 * .elapsed_s'
 fi
 ok "nothing is left at the end" all_of nothing_left no_pool

@@ -41,12 +41,12 @@ if full; then
 	ok "ranks that wait for each other are a bad load balance, and regions are not" report_has \
 		'.efficiency.mpi.load_balance < 0.9 and .efficiency.openmp.parallel > 0.9'
 fi
-ok "it says what ran, when, and what came of it" all_of \
+ok "the report says what ran, when, and what came of it" all_of \
 	"report_has '(.command[-1] | startswith(\"--until=\")) and (.command[0] | endswith(\"load\"))'" \
 	"report_has '(now - (.timestamp | fromdate)) | fabs < 600'" \
 	"report_has '.uid == $(id -u) and .job == null'" \
 	"grep -qF \"balance: \$(report .verdict)\" '$work/err'"
-ok "and the same under TALP's keys, times in ns" all_of \
+ok "the report has the same under TALP's keys, times in ns" all_of \
 	"report_has '$near near(.Application.Global.parallelEfficiency; .efficiency.parallel)'" \
 	"report_has '.Application.Global.elapsedTime | . > 0 and . <= 1e9 * $(report .elapsed_s)'" \
 	"report_has '.Application.Global | .ompSerializationEfficiency == .ompCoverageEfficiency'" \
@@ -65,7 +65,7 @@ ok "efficiencies are of the whole of a run that no window measured, too" all_of 
 	"of_short '.measured | .windows > 0 or .hybrid_efficiency == null'" \
 	"of_short '.efficiency.parallel > 0 and .Application.Global.usefulTime > 0'"
 of_named='def named(name): .regions[] | select(.name == name);'
-ok "and named regions are in it, one that lasted to the end, too" all_of \
+ok "named regions are in the report, one that lasted to the end, too" all_of \
 	"of_short '$of_named named(\"outside\") | .runs == 1 and .ranks == 2 and .elapsed_s > 0.01'" \
 	"of_short '$of_named named(\"all\").elapsed_s > named(\"outside\").elapsed_s'" \
 	"of_short '$of_named named(\"all\").efficiency.parallel > 0'" \
@@ -95,7 +95,7 @@ in_trace() {
 	jq -s -e '[.[] | select(.type == "window").ranks[].regions] | any(.outside[0] > 0.01) and
 		any(.all[1] > 0)' "$work/outside.trace" >/dev/null
 }
-ok "and what ranks did in named regions is in its trace" in_trace
+ok "what ranks did in named regions is in the trace" in_trace
 outside auto serial
 ok "a rank that computes alone does not wait outside MPI" all_of "exits 0" "says '^right$'" \
 	"! complains 'waits outside MPI'"
@@ -153,11 +153,11 @@ if python3 -c 'import jsonschema' 2>/dev/null; then
 		"validate '$work/short.json'"
 	jq 'del(.efficiency.mpi.load_balance)' "$work/report.json" >"$work/wrong1"
 	jq '.per_rank[1].mode = "other"' "$work/report.json" >"$work/wrong2"
-	ok "which finds a key that is gone, and a wrong word" \
+	ok "the schema finds a key that is gone, and a wrong word" \
 		all_of "! validate '$work/wrong1'" "complains load_balance" \
 		"! validate '$work/wrong2'" "complains other"
 else
 	skip "it is as the schema says" "no python3-jsonschema"
-	skip "which finds a key that is gone, and a wrong word" "no python3-jsonschema"
+	skip "the schema finds a key that is gone, and a wrong word" "no python3-jsonschema"
 fi
 done_testing

@@ -66,7 +66,7 @@ hold "$(pids_of malleabled)"
 ended
 ok "held by a debugger: the step ends all the same" \
 	all_of "exits 0" "says elapsed" "complains 'was killed'" "wait $holding"
-ok "and it is gone too" nothing_left
+ok "a controller that a debugger held is gone at the end" nothing_left
 long_deadlines
 
 in_step -J cancelled

@@ -44,5 +44,6 @@ for seed in 1 2; do
 done
 ok "nothing is left" nothing_left
 run srun -n2 --balance "$load" --iterations=3
-ok "and the next step is balanced as ever" all_of "exits 0" "complains 'policy auto, 2 ranks'"
+ok "the next step after hostile ones is balanced as ever" \
+	all_of "exits 0" "complains 'policy auto, 2 ranks'"
 done_testing

@@ -104,7 +104,7 @@ kill -STOP "$controller"
 kill -KILL "$(stepd_of "$job")"
 find /sys/fs/cgroup -path "*/job_$job/step_0*" -name cgroup.procs -exec cat {} + 2>/dev/null |
 	sort -u | xargs -r kill -KILL 2>/dev/null
-ok "and ends with it, stopped or not" wait_until no_controller
+ok "the controller ends with its step, stopped or not" wait_until no_controller
 scancel --signal=KILL "$job"
 # srun waits for a slurmstepd that is no more.
 kill "$step"

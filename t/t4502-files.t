@@ -66,7 +66,7 @@ ok "names that a controller chose itself lead to nobody's file" all_of "exits 0"
 "${other[@]}" ln -s "$work/user/precious" "$work/open/a.7"
 run "${user[@]}" sbatch -W -D / -n1 -a 7 -o "$work/user/said" --balance \
 	--balance-report="$work/open/a" --wrap "srun -Q -n1 $load --iterations=3"
-ok "nor do names to which it added a part" all_of "exits 0" \
+ok "names to which a controller added a part lead to nobody's file" all_of "exits 0" \
 	"grep -q 'cannot write the report to .*/a.7: a link, or others can' '$work/user/said'" \
 	"grep -qx precious '$work/user/precious'"
 
@@ -310,7 +310,8 @@ scancel --signal=USR2 --full "$(job_of signalled).0"
 all_got_it() { [ "$(grep -c 'got USR2' "$work/out")" = 2 ]; }
 ok "a signal for all of a step reaches its tasks" wait_until all_got_it
 ended
-ok "and does not end its controller" all_of "exits 0" "complains 'policy auto, 2 ranks'"
+ok "a signal for all of a step does not end its controller" \
+	all_of "exits 0" "complains 'policy auto, 2 ranks'"
 ok "nothing is left" all_of nothing_left "wait_until no_directory"
 ok "the node is idle" node_idle
 done_testing

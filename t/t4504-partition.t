@@ -74,7 +74,7 @@ ok "balanced where nothing is limited" says '^<[0-9]+>$'
 ok "slurmd's log says so, once for each" \
 	[ "$(grep -c 'cannot get the partition of job .* from slurmctld in time' "$log")" = 2 ]
 nobody_waits() { ! living malleable-slurm; }
-ok "and nobody waits for it any more" wait_until nobody_waits
+ok "nobody waits for a slurmctld that did not answer once" wait_until nobody_waits
 kill -CONT "$ctld"
 MALLEABLE_PATIENCE=60
 with log=slurmd
@@ -87,6 +87,6 @@ ok "no line of a user's is in slurmd's log" eval \
 no_step() {
 	grep -q 'balance? uid 77777' "$log" && ! grep -q 'balance: uid 77777' "$log"
 }
-ok "and no text of a user's looks like a step's line there" no_step
+ok "no text of a user's looks like a step's line in slurmd's log" no_step
 ok "nothing is left" nothing_left
 done_testing

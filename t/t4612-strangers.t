@@ -53,13 +53,13 @@ opened=
 for pipe in "${pipes[@]}"; do
 	"${other[@]}" sh -c "echo s >'$pipe'" 2>/dev/null && opened=$opened$pipe
 done
-ok "a stranger cannot open them" [ -z "$opened" ]
+ok "a stranger cannot open a script's pipes" [ -z "$opened" ]
 "${other[@]}" touch "/run/malleable/scripts/job_99" 2>/dev/null
-ok "nor take a name beside it" [ ! -e /run/malleable/scripts/job_99 ]
+ok "a stranger cannot take a name beside a script's sockets" [ ! -e /run/malleable/scripts/job_99 ]
 : >end
 wait $waiting
 no_pipe() { ! script_pipe; }
-ok "it goes with its script" all_of no_pipe "[ ! -e /run/malleable ]"
+ok "a script's pipes go with it" all_of no_pipe "[ ! -e /run/malleable ]"
 true &
 dead=$!
 wait $dead
