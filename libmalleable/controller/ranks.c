@@ -78,6 +78,16 @@ static void begin(struct mal_controller *controller, unsigned int rank, int32_t 
 	mal_evict_receive(controller, rank);
 }
 
+/* The program of RANK has ended; DIED: not in order. */
+static void end(struct mal_controller *controller, unsigned int rank, bool died)
+{
+	if (died)
+		atomic_store(&controller->step->segment.ranks[rank].state, MAL_RANK_DEAD);
+	view_of(controller, rank)->running = false;
+	view_of(controller, rank)->left = true;
+	mal_sampling_rank_left(controller, rank);
+}
+
 static void update_rank(struct mal_controller *controller, unsigned int rank)
 {
 	struct mal_rank_view *view = view_of(controller, rank);
@@ -85,13 +95,8 @@ static void update_rank(struct mal_controller *controller, unsigned int rank)
 	uint32_t state = atomic_load(&slot->state);
 	int32_t pid = atomic_load(&slot->pid);
 
-	if (view->running && (state != MAL_RANK_RUNNING || pid != view->pid || is_gone(pid))) {
-		if (state == MAL_RANK_RUNNING && pid == view->pid)
-			atomic_store(&slot->state, MAL_RANK_DEAD);
-		view->running = false;
-		view->left = true;
-		mal_sampling_rank_left(controller, rank);
-	}
+	if (view->running && (state != MAL_RANK_RUNNING || pid != view->pid || is_gone(pid)))
+		end(controller, rank, state == MAL_RANK_RUNNING && pid == view->pid);
 	/* One that ended in order may still have been killed before it had given all back. */
 	if (view->left && (pid != view->pid || is_gone(pid))) {
 		bool replaced = pid != view->pid;
@@ -103,8 +108,15 @@ static void update_rank(struct mal_controller *controller, unsigned int rank)
 		else if (controller->deciding->binds)
 			mal_evict_rebind(controller);
 	}
-	if (!view->running && state == MAL_RANK_RUNNING && !is_gone(pid))
+	if (view->running || state == MAL_RANK_ABSENT || pid <= 0)
+		return;
+	if (state == MAL_RANK_RUNNING && !is_gone(pid)) {
 		begin(controller, rank, pid);
+	} else if (pid != view->pid) {
+		/* It has come and gone since the last look. */
+		begin(controller, rank, pid);
+		end(controller, rank, state == MAL_RANK_RUNNING);
+	}
 }
 
 bool mal_ranks_update(struct mal_controller *controller)

@@ -514,6 +514,12 @@ static void comes_and_goes(void **state)
 	node_rank_kill(1);
 	assert_false(mal_ranks_update(node));
 	assert_false(node_rank(node, 1)->left);
+	/* One that came and ended since was there, too. */
+	node_rank_start(1);
+	node_rank_end(1);
+	assert_false(mal_ranks_update(node));
+	assert_int_equal(node_rank(node, 1)->pid, node_slot(1)->pid);
+	assert_true(node_rank(node, 1)->left);
 }
 
 /*
