@@ -141,26 +141,53 @@ int malleable_await_change(unsigned int seen, int timeout_ms)
 	return changed;
 }
 
-/* Whether the calling thread is the primary one, outside regions and MPI. */
-static bool is_serial(void)
+/* What calls must leave as it was. */
+struct kept {
+	struct mal_fpstate state;
+	int error;
+};
+
+static struct kept keep(void)
 {
-	if (!mal_self.considered_primary)
-		mal_become_primary(&mal);
-	return mal_self.primary && !mal.region.depth && (!mal_self.mpi_depth || mal_self.declared);
+	return (struct kept){mal_fpstate_save(), errno};
+}
+
+static int restore(struct kept kept, int result)
+{
+	mal_fpstate_restore(&kept.state);
+	errno = kept.error;
+	return result;
 }
 
 /*
- * Whether the calling thread may not wait or borrow here: it is in a region, or a call of MPI. The
- * process's first thread is its primary one by that; others become it by regions and MPI alone.
+ * Whether the calling thread is the primary one. The process's first thread is by that; others
+ * become it by regions and MPI alone, so that one beside the program takes nothing from it.
  */
-static bool is_inside(void)
+static bool is_primary(void)
 {
 	if (!mal_self.considered_primary && !mal_self.beside) {
+		int saved = errno;
+
 		mal_self.beside = mal_own_tid() != getpid();
 		if (!mal_self.beside)
 			mal_become_primary(&mal);
+		errno = saved;
 	}
-	return (mal.region.depth && (mal_self.primary || mal_self.slot)) ||
+	return mal_self.primary;
+}
+
+/* Whether the calling thread is the primary one, outside regions and MPI. */
+static bool is_serial(void)
+{
+	return is_primary() && !mal.region.depth && (!mal_self.mpi_depth || mal_self.declared);
+}
+
+/* Whether the calling thread may not wait or borrow here: it is in a region, or a call of MPI. */
+static bool is_inside(void)
+{
+	bool primary = is_primary();
+
+	return (mal.region.depth && (primary || mal_self.slot)) ||
 	       (mal_self.mpi_depth && !mal_self.declared);
 }
 
@@ -246,9 +273,9 @@ static void give_back(struct mal_rank *rank, unsigned int keep)
 /* Have the rank use CPUS by CHANGE. */
 static int use(int cpus, void (*change)(struct mal_rank *rank, unsigned int cpus))
 {
-	struct mal_fpstate state = mal_fpstate_save();
-	int saved = errno, result;
+	struct kept kept = keep();
 	bool locked;
+	int result;
 
 	if (mal_self.testing)
 		mal_mpi_end_tests();
@@ -257,9 +284,7 @@ static int use(int cpus, void (*change)(struct mal_rank *rank, unsigned int cpus
 	if (!result)
 		change(&mal, (unsigned int)cpus);
 	mal_cpus_unlock(&mal, locked);
-	mal_fpstate_restore(&state);
-	errno = saved;
-	if (result)
+	if (restore(kept, result))
 		return result;
 	return mal_self.primary ? tell_changes() : malleable_cpus();
 }
@@ -276,8 +301,7 @@ int malleable_return(int keep)
 
 int malleable_limit(int most)
 {
-	struct mal_fpstate state;
-	int saved = errno;
+	struct kept kept;
 
 	if (!is_rank())
 		return 0;
@@ -285,44 +309,35 @@ int malleable_limit(int most)
 		return MALLEABLE_E_INVALID;
 	if (!is_serial())
 		return MALLEABLE_E_THREAD;
-	state = mal_fpstate_save();
+	kept = keep();
 	mal_bounds_limit(&mal, (unsigned int)most);
-	mal_fpstate_restore(&state);
-	errno = saved;
+	restore(kept, 0);
 	return tell_changes();
 }
 
 int malleable_disable(void)
 {
-	struct mal_fpstate state;
-	int saved = errno;
+	struct kept kept;
 
 	if (!is_rank())
 		return 0;
 	if (!is_serial() || mal_self.declared)
 		return MALLEABLE_E_THREAD;
-	state = mal_fpstate_save();
+	kept = keep();
 	mal_bounds_disable(&mal);
-	mal_fpstate_restore(&state);
-	errno = saved;
-	return 0;
+	return restore(kept, 0);
 }
 
 int malleable_enable(void)
 {
-	struct mal_fpstate state;
-	int saved = errno;
-	bool was;
+	struct kept kept;
 
 	if (!mal.active)
 		return 0;
 	if (!is_serial() || mal_self.declared)
 		return MALLEABLE_E_THREAD;
-	state = mal_fpstate_save();
-	was = mal_bounds_enable(&mal);
-	mal_fpstate_restore(&state);
-	errno = saved;
-	return was ? 0 : MALLEABLE_E_NESTING;
+	kept = keep();
+	return restore(kept, mal_bounds_enable(&mal) ? 0 : MALLEABLE_E_NESTING);
 }
 
 /* Whether a named region may begin or end here: what was counted so far is of this side. */
@@ -337,28 +352,23 @@ static bool is_between(void)
 
 int malleable_region(const char *name)
 {
-	struct mal_fpstate state;
-	int result;
+	struct kept kept;
 
 	if (!is_rank())
 		return 0;
 	if (!is_serial())
 		return MALLEABLE_E_THREAD;
-	state = mal_fpstate_save();
-	result = mal_named_find(&mal, name);
-	mal_fpstate_restore(&state);
-	return result;
+	kept = keep();
+	return restore(kept, mal_named_find(&mal, name));
 }
 
 /* What the rank waited outside MPI so far is of this side, too. */
 __attribute__((noinline)) static void look_outside(void)
 {
-	struct mal_fpstate state = mal_fpstate_save();
-	int saved = errno;
+	struct kept kept = keep();
 
 	mal_phase_look_outside(&mal);
-	errno = saved;
-	mal_fpstate_restore(&state);
+	restore(kept, 0);
 }
 
 int malleable_region_begin(int region)
@@ -385,17 +395,14 @@ int malleable_region_end(int region)
 
 int malleable_region_times(int region, struct malleable_times *times)
 {
-	struct mal_fpstate state;
-	int result;
+	struct kept kept;
 
 	if (!is_rank())
 		return 0;
 	if (!is_between())
 		return MALLEABLE_E_THREAD;
-	state = mal_fpstate_save();
-	result = mal_named_times(&mal, region, times);
-	mal_fpstate_restore(&state);
-	return result;
+	kept = keep();
+	return restore(kept, mal_named_times(&mal, region, times));
 }
 
 int malleable_state(void)
