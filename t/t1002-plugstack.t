@@ -180,6 +180,12 @@ with optional libdir="$work/none"
 run srun -n1 --balance echo started
 ok "without a controller the step runs unbalanced and is told why" \
 	all_of "exits 0" "says started" "complains 'malleabled: No such file.*runs unbalanced'"
+mkdir "$work/bare" && cp "$stage"/lib/malleable/{malleabled,libmalleable*.so} "$work/bare"
+with optional libdir="$work/bare"
+run srun -n2 --balance=auto,dlb=yes "${short[@]}"
+ok "without our library for DLB's names the step runs unbalanced, which one line says" all_of "exits 0" \
+	"says ^elapsed" "[ \$(grep -c balance: $work/err) = 1 ]" \
+	"complains 'dlb=yes: there is no $work/bare/compat/libdlb.so.*runs unbalanced'"
 with required
 run srun -n2 --balance "$load" --iterations=1
 ok "the plugin works as a required one" all_of "exits 0" "complains 'policy auto'"

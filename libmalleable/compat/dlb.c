@@ -161,15 +161,22 @@ int DLB_Init(int cpus, const void *mask, const char *options)
 	return DLB_SUCCESS;
 }
 
+const char *mal_dlb_text(const char *fortran, size_t length, char *text, size_t size)
+{
+	while (length && fortran[length - 1] == ' ')
+		length--;
+	if (length >= size)
+		length = size - 1;
+	memcpy(text, fortran, length);
+	text[length] = '\0';
+	return text;
+}
+
 int dlb_init_(int cpus, const void *mask, const char *options, size_t length)
 {
 	char text[OPTIONS_MAX];
 
-	if (length >= sizeof(text))
-		length = sizeof(text) - 1;
-	memcpy(text, options, length);
-	text[length] = '\0';
-	return DLB_Init(cpus, mask, text);
+	return DLB_Init(cpus, mask, mal_dlb_text(options, length, text, sizeof(text)));
 }
 
 /* The wait of this thread, if any, has ended. Returns whether there was one. */

@@ -67,6 +67,8 @@ int DLB_CheckCpuAvailability(int cpu);
 int DLB_GetVersion(int *major, int *minor, int *patch);
 const char *DLB_Strerror(int error);
 int DLB_SetObserverRole(bool observer);
+int DLB_DROM_GetNumCpus(int *cpus);
+int DLB_Stats_GetPidList(int *list, int *count, int max);
 
 /* What a rank did in a region; times in ns. What is not known is 0. */
 #define DLB_NAME_MAX 128
@@ -95,6 +97,10 @@ int DLB_MonitoringRegionReport(const struct dlb_monitor *handle);
 int DLB_MonitoringRegionsUpdate(void);
 int DLB_TALP_GetTimes(int pid, double *mpi_s, double *useful_s);
 
-/* From Fortran: texts have a length. */
+/*
+ * Copy a text from Fortran, which has a length and blanks at its end, into TEXT of SIZE bytes, cut
+ * if there is no room. Returns TEXT.
+ */
+const char *mal_dlb_text(const char *fortran, size_t length, char *text, size_t size);
 struct dlb_monitor *dlb_monitoringregionregister_(const char *name, size_t length);
 int dlb_init_(int cpus, const void *mask, const char *options, size_t length);

@@ -8,8 +8,12 @@
  */
 #include "libmalleable/compat/dlb.h"
 
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +22,7 @@
 
 #define REGIONS_MAX 65 /* malleable_region() has 64 names; the first here is the whole program */
 #define LAST_OPEN ((const struct dlb_monitor *)1)
+#define NAME_MAX_OURS 64
 
 static struct region {
 	struct dlb_monitor monitor;
@@ -26,7 +31,10 @@ static struct region {
 	unsigned long opened;	      /* in this order; 0: it is not open */
 	struct malleable_times since; /* what the rank had done when it was opened, or read last */
 } regions[REGIONS_MAX];
-static int count;
+/* Programs read what they get: this where there is no room, or another thread asks first. */
+static struct region unmeasured = {.monitor.name = "", .number = INT_MAX};
+static atomic_int count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* who adds a region holds it */
 static unsigned long openings;
 
 static int64_t now(void)
@@ -71,11 +79,12 @@ static void read_until(struct region *region, const struct malleable_times *time
 
 static struct region *add(const char *name, int number)
 {
-	struct region *region = &regions[count++];
+	struct region *region = &regions[count];
 
 	snprintf(region->name, sizeof(region->name), "%s", name);
 	region->monitor.name = region->name;
 	region->number = number;
+	count++;
 	return region;
 }
 
@@ -84,9 +93,11 @@ static struct region *whole(void)
 {
 	struct malleable_times times;
 
+	pthread_mutex_lock(&lock);
 	if (!count && look(&times) >= 0)
 		open_at(add(DLB_GLOBAL, 0), &times);
-	return count ? &regions[0] : NULL;
+	pthread_mutex_unlock(&lock);
+	return count ? &regions[0] : &unmeasured;
 }
 
 /* The region of HANDLE, which may be anything; NULL: there is none. */
@@ -96,6 +107,8 @@ static struct region *find(const struct dlb_monitor *handle)
 
 	if (!handle)
 		return whole();
+	if (handle == &unmeasured.monitor)
+		return &unmeasured;
 	for (int i = 0; i < count; i++) {
 		if (handle == &regions[i].monitor)
 			return &regions[i];
@@ -107,39 +120,58 @@ static struct region *find(const struct dlb_monitor *handle)
 
 struct dlb_monitor *DLB_MonitoringRegionGetGlobal(void)
 {
-	struct region *region = whole();
-
-	return region ? &region->monitor : NULL;
+	return &whole()->monitor;
 }
 struct dlb_monitor *DLB_MonitoringRegionGetImplicit(void)
 	__attribute__((alias("DLB_MonitoringRegionGetGlobal")));
 struct dlb_monitor *DLB_MonitoringRegionGetMPIRegion(void)
 	__attribute__((alias("DLB_MonitoringRegionGetGlobal")));
 
-struct dlb_monitor *DLB_MonitoringRegionRegister(const char *name)
+/* Our name of a region: shorter than DLB's, and of printable letters of ASCII. */
+static int our_region(const char *name)
 {
-	char anonymous[32];
+	char text[NAME_MAX_OURS];
+
+	snprintf(text, sizeof(text), "%s", name);
+	for (char *letter = text; *letter; letter++)
+		if (*letter < ' ' || *letter > '~')
+			*letter = '?';
+	return malleable_region(text);
+}
+
+/* The region of NAME, which is added if it is new. */
+static struct region *named(const char *name)
+{
 	int number;
 
-	if (!whole())
-		return NULL;
-	if (!name || !*name) {
-		snprintf(anonymous, sizeof(anonymous), "region %d", count);
-		name = anonymous;
-	}
-	for (int i = 0; i < count; i++)
-		if (name != anonymous && strcmp(regions[i].name, name) == 0)
-			return &regions[i].monitor;
-	number = malleable_region(name);
-	return number < 0 || count == REGIONS_MAX ? NULL : &add(name, number)->monitor;
+	if (strcasecmp(name, DLB_GLOBAL) == 0)
+		return &regions[0];
+	for (int i = 1; i < count; i++)
+		if (strncmp(regions[i].name, name, DLB_NAME_MAX - 1) == 0)
+			return &regions[i];
+	number = count < REGIONS_MAX ? our_region(name) : MALLEABLE_E_FULL;
+	return number < 0 ? &unmeasured : add(name, number);
+}
+
+struct dlb_monitor *DLB_MonitoringRegionRegister(const char *name)
+{
+	struct region *region = whole();
+	char anonymous[32];
+
+	if (region == &unmeasured)
+		return &region->monitor;
+	pthread_mutex_lock(&lock);
+	snprintf(anonymous, sizeof(anonymous), "region %d", count);
+	region = named(name && *name ? name : anonymous);
+	pthread_mutex_unlock(&lock);
+	return &region->monitor;
 }
 
 struct dlb_monitor *dlb_monitoringregionregister_(const char *name, size_t length)
 {
 	char text[DLB_NAME_MAX];
 
-	snprintf(text, sizeof(text), "%.*s", length < sizeof(text) ? (int)length : -1, name);
-	return DLB_MonitoringRegionRegister(text);
+	return DLB_MonitoringRegionRegister(mal_dlb_text(name, length, text, sizeof(text)));
 }
 
 int DLB_MonitoringRegionStart(struct dlb_monitor *handle)
@@ -184,10 +216,11 @@ int DLB_MonitoringRegionReset(struct dlb_monitor *handle)
 		return DLB_ERR_NOENT;
 	if (look(&times) < 0)
 		return DLB_ERR_PERM;
-	region->since = times;
-	region->monitor = (struct dlb_monitor){.name = region->name,
-					       .num_resets = region->monitor.num_resets + 1,
-					       .start_time = region->opened ? now() : 0};
+	if (region->opened && region->number)
+		malleable_region_end(region->number);
+	region->opened = 0;
+	region->monitor = (struct dlb_monitor){.name = region->monitor.name,
+					       .num_resets = region->monitor.num_resets + 1};
 	return DLB_SUCCESS;
 }
 

@@ -16,25 +16,7 @@
 #include <unistd.h>
 
 #include "libmalleable/malleable.h"
-
-static char *name(const char *file, const char *end)
-{
-	static char text[4096];
-
-	snprintf(text, sizeof(text), "%s.%s", file, end);
-	return text;
-}
-
-static void say(const char *file, const char *end)
-{
-	fclose(fopen(name(file, end), "w"));
-}
-
-static void await(const char *file, const char *end)
-{
-	while (access(name(file, end), F_OK) != 0)
-		usleep(1000);
-}
+#include "t/programs/meeting.h"
 
 /* How many CPUs this thread may run on, whatever a program is told. */
 static int may_use(void)

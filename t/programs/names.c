@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * names.c: names codes|regions|lend FILE: what DLB's functions return, by declarations of our own.
- * codes: in any order. regions: those of monitoring regions, and what is in DLB's struct. lend: two
- * ranks with one CPU each: rank 0 lends until rank 1 has borrowed its CPU and told so
- * (FILE.borrowed), and takes it back.
+ * names.c: names codes|regions|handles|lend FILE: what DLB's functions return, by declarations of
+ * our own. codes: in any order. regions: those of monitoring regions, and what is in DLB's struct.
+ * handles: of names that are long, from Fortran, too many or another thread's. lend: two ranks with
+ * one CPU each: rank 0 lends until rank 1 has borrowed its CPU and told so (FILE.borrowed), and
+ * takes it back.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include "t/programs/meeting.h"
 
 extern int DLB_Init(int cpus, const void *mask, const char *options);
 extern int DLB_Finalize(void), DLB_Enable(void), DLB_Disable(void);
@@ -30,6 +35,8 @@ struct monitor {
 };
 extern struct monitor *DLB_MonitoringRegionGetGlobal(void);
 extern struct monitor *DLB_MonitoringRegionRegister(const char *name);
+extern struct monitor *dlb_monitoringregionregister_(const char *name, size_t length);
+extern int dlb_init_(int cpus, const void *mask, const char *options, size_t length);
 extern int DLB_MonitoringRegionStart(void *handle), DLB_MonitoringRegionStop(void *handle);
 extern int DLB_MonitoringRegionReset(void *handle), DLB_MonitoringRegionReport(void *handle);
 extern int DLB_MonitoringRegionsUpdate(void);
@@ -59,25 +66,6 @@ static void disable(int cpu, void *argument)
 {
 	(void)argument;
 	told.disabled += cpu == told.cpu;
-}
-
-static char *name(const char *file, const char *end)
-{
-	static char text[4096];
-
-	snprintf(text, sizeof(text), "%s.%s", file, end);
-	return text;
-}
-
-static void say(const char *file, const char *end)
-{
-	fclose(fopen(name(file, end), "w"));
-}
-
-static void await(const char *file, const char *end)
-{
-	while (access(name(file, end), F_OK) != 0)
-		usleep(1000);
 }
 
 static void show(int code)
@@ -151,6 +139,48 @@ static void regions(void)
 	printf("%d %s\n", DLB_TALP_CollectPOPMetrics(all, NULL), solve->name);
 }
 
+static void *register_first(void *name)
+{
+	return DLB_MonitoringRegionRegister(name);
+}
+
+static void handles(void)
+{
+	/* A text of Fortran, with nothing readable behind it. */
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), length = 200;
+	char *end = (char *)mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) +
+		    page;
+	struct monitor *of_thread, *umlaut, *last = NULL;
+	pthread_t thread;
+	char name[16];
+	int some = 1;
+
+	munmap(end, page);
+	memset(end - length, 'x', length);
+	pthread_create(&thread, NULL, register_first, "solve");
+	pthread_join(thread, (void **)&of_thread);
+	show(of_thread && DLB_MonitoringRegionStart(of_thread) < 0);
+	show(dlb_init_(0, NULL, "--lewi=no   ", 12));
+	show(DLB_Lend());
+	last = dlb_monitoringregionregister_(end - length, length);
+	show(last && strlen(last->name) == 127);
+	show(last == dlb_monitoringregionregister_(end - 127, 127));
+	show(DLB_MonitoringRegionRegister("solve") == dlb_monitoringregionregister_("solve  ", 7));
+	show(DLB_MonitoringRegionRegister("GLOBAL") == DLB_MonitoringRegionGetGlobal());
+	umlaut = DLB_MonitoringRegionRegister("l\303\266sen");
+	show(DLB_MonitoringRegionStart(umlaut));
+	show(DLB_MonitoringRegionReset(umlaut));
+	show(DLB_MonitoringRegionStop(umlaut));
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		last = DLB_MonitoringRegionRegister(name);
+		some &= last != NULL;
+	}
+	show(some);
+	printf("%d\n", DLB_MonitoringRegionStart(last));
+}
+
 static void lend(const char *file)
 {
 	int lent = DLB_Lend(), reclaimed, again;
@@ -197,7 +227,9 @@ int main(int argc, char **argv)
 	const char *rank = getenv("OMPI_COMM_WORLD_RANK");
 
 	if (argc != 3) {
-		(argc == 2 && strcmp(argv[1], "regions") == 0 ? regions : codes)();
+		(strcmp(argv[1], "regions") == 0   ? regions
+		 : strcmp(argv[1], "handles") == 0 ? handles
+						   : codes)();
 		return 0;
 	}
 	DLB_Init(0, NULL, NULL);
