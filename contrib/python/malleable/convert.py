@@ -141,6 +141,7 @@ def to_perfetto(trace: Trace) -> Iterator[str]:
 # Events at a window's begin are its figures, of these types; times are in microseconds.
 COMPUTING, IN_MPI = 1, 2
 TYPE = 90001000
+REGION_TYPE = TYPE + 100  # and the region's number in the order of names
 TYPES = ("CPUs that the rank owns", "Work of all its threads (us)", "Serial work (us)",
          "In MPI (us)", "Idle in parallel regions (us)", "Threads")
 
@@ -158,8 +159,23 @@ def _state(cpu: int, rank: int, begin: int, end: int, kind: int) -> str:
     return f"1:{cpu}:1:{rank + 1}:1:{begin}:{end}:{kind}\n" if end > begin else ""
 
 
+def _region_names(trace: Trace) -> list[str]:
+    return sorted(trace.regions["name"].unique())
+
+
+def _figures_of_regions(trace: Trace) -> dict[tuple[int, int], list[tuple[int, int]]]:
+    """By window and rank: for how long it was in which named region."""
+    kinds = {name: kind for kind, name in enumerate(_region_names(trace), REGION_TYPE)}
+    figures: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for row in trace.regions.itertuples():
+        figures.setdefault((row.window, row.rank), []).append(
+            (kinds[row.name], _rounded(row.elapsed_s * 1e6)))
+    return figures
+
+
 def to_paraver(trace: Trace) -> Iterator[str]:
     """Records in the order of their times."""
+    of_regions = _figures_of_regions(trace)
     when = time.strftime("%d/%m/%Y at %H:%M", time.gmtime())
     yield (f"#Paraver ({when}):{_ns(trace.windows.end_s.iloc[-1])}_ns:1({len(trace.cpus)}):1:"
            f"{trace.ranks}({','.join(['1:1'] * trace.ranks)})\n")
@@ -176,8 +192,9 @@ def to_paraver(trace: Trace) -> Iterator[str]:
             middle = max(end - _ns(row.mpi_s), begin)
             figures = (row.cpus, *(_rounded(seconds * 1e6) for seconds in (
                 row.work_s, row.serial_s, row.mpi_s, row.barrier_s)), row.team)
+            pairs = [*enumerate(figures, TYPE), *of_regions.get((window.Index, row.rank), [])]
             yield f"2:{cpu}:1:{row.rank + 1}:1:{begin}" + "".join(
-                f":{kind}:{figure}" for kind, figure in enumerate(figures, TYPE)) + "\n"
+                f":{kind}:{figure}" for kind, figure in pairs) + "\n"
             yield _state(cpu, row.rank, begin, middle, COMPUTING)
             waiting.append((middle, row.rank, cpu))
         for middle, rank, cpu in sorted(waiting):
@@ -188,7 +205,8 @@ def to_paraver_names(trace: Trace) -> Iterator[str]:
     yield ("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\n"
            "STATES\n0    Idle\n1    Computing\n2    In MPI\n\n"
            "STATES_COLOR\n0    {117,195,255}\n1    {0,0,255}\n2    {255,146,24}\n")
-    for number, name in enumerate(TYPES, TYPE):
+    regions = (f"In region {name} (us)" for name in _region_names(trace))
+    for number, name in (*enumerate(TYPES, TYPE), *enumerate(regions, REGION_TYPE)):
         yield f"\nEVENT_TYPE\n0    {number}    {name}\n"
 
 

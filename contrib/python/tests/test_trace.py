@@ -10,6 +10,7 @@ import pytest
 from conftest import RECORDED, sample, step, window
 
 import malleable
+from malleable import convert
 
 MALLEABLE = os.environ.get("MALLEABLE") or shutil.which("malleable")
 
@@ -65,6 +66,14 @@ def test_named_regions(write):
         window([0, 1], [sample(0, regions={"a\x1b": [1, 2, 0, 0], "io": [1, 0, 1, 0]})])))
     assert list(trace.regions.itertuples(index=False, name=None)) == [
         (1, 1, "io", 0.5, 0, 0.25, 0.125), (2, 0, "a?", 1, 2, 0, 0), (2, 0, "io", 1, 0, 1, 0)]
+    # Paraver has them as events at the windows' begins, behind the rank's figures.
+    assert [line.split(":")[3:6:2] + line.rstrip().split(":")[18:]
+            for line in convert.to_paraver(trace) if line.startswith("2:")] == [
+        ["1", "0"], ["2", "0", "90001101", "500000"],
+        ["1", "1000000000", "90001100", "1000000", "90001101", "1000000"]]
+    names = "".join(convert.to_paraver_names(trace))
+    assert "\n0    90001100    In region a? (us)\n" in names
+    assert "\n0    90001101    In region io (us)\n" in names
 
 
 def test_texts_are_printable(write):
