@@ -74,6 +74,27 @@ void malleable_control_free(void *text);
 int malleable_control_cpus(malleable_control *control, int rank, char *list, size_t size);
 
 /*
+ * What all ranks here did in the region NAME of their program (malleable_region()) so far: seconds
+ * of the rank with most, but for mpi_s, which is summed. Efficiencies are parts of 1 as in the
+ * report; NaN: not known. Begin with {.size = sizeof(struct malleable_control_times)}.
+ */
+struct malleable_control_times {
+	size_t size;		 /* of this struct, which may grow at its end */
+	unsigned long long runs; /* of the rank with most */
+	int ranks, cpus;	 /* that ran it; with which these started */
+	double elapsed_s, mpi_s, offered_s;
+	double outside_part;  /* of its CPUs' time in waits outside MPI */
+	double offer_saves_s; /* of the step, at most, if these CPUs were offered */
+	double parallel;      /* mpi x openmp */
+	double mpi;	      /* load_balance x communication */
+	double load_balance, communication;
+	double openmp; /* serial x regions */
+	double serial, regions;
+};
+int malleable_control_region(malleable_control *control, const char *name,
+			     struct malleable_control_times *times);
+
+/*
  * Orders override the policy from the next phase on, until they are removed or the step ends; see
  * malleable set in malleable(1). RANK is a number on this node, as in the status.
  */

@@ -244,6 +244,49 @@ controller=$(pgrep -x malleabled)
 prlimit --pid "$controller" \
 	--nofile="$(($(find "/proc/$controller/fd" -type l | wc -l) + 20)):"
 ok "silent clients keep nobody from an answer where the controller may open few descriptors" silent
+# What a program names is seen while it runs; two ranks of one CPU each, without MPI and OpenMP.
+cat >"$work/names.c" <<'PROGRAM'
+#include <malleable.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int solve = malleable_region("solve");
+	malleable_borrow(1); /* it has one thread, which is known then */
+	for (int i = 0; i < 3; i++) {
+		malleable_region_begin(solve);
+		usleep(20000);
+		malleable_region_end(solve);
+	}
+	while (argc > 1 && access(argv[1], F_OK) != 0)
+		usleep(10000);
+	return 0;
+}
+PROGRAM
+# shellcheck disable=SC2046 # words
+${CC:-cc} -o "$work/names" "$work/names.c" $(linking malleable)
+printf '#!/bin/sh\n"$0.names" "$1" & "$0.names" "$1" & wait\n' >"$work/twice"
+chmod +x "$work/twice" && ln -s names "$work/twice.names"
+"$malleable" run --libdir "$stage/lib/malleable" --ranks=2 -- "$work/twice" "$work/named" \
+	>"$work/beside" 2>&1 8>&- &
+beside=$!
+ran='.[] | select(.step | startswith("twice")).regions[0]'
+wait_until has "$ran | .runs == 3 and .ranks == 2" >/dev/null
+ok "named regions are in the status, over all ranks" has \
+	"$ran | .name == \"solve\" and .elapsed_s > 0.05 and .efficiency.mpi.parallel > 0"
+run "$malleable" status --regions twice
+ok "status --regions shows them" says '^  solve +3 +2 +0\.[0-9]+ +[0-9-]'
+control region twice solve
+ok "malleable_control_region() returns what ranks did there" all_of "exits 0" \
+	"says '^3 runs of 2, 1 1 1 '"
+control region twice other
+ok "an error: region other" all_of "exits 1" "says '^-5: there is no such region'"
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	ok "the status with regions is as its schema has it" as_schema
+else
+	skip "the status with regions is as its schema has it" "no python3-jsonschema"
+fi
+: >"$work/named"
+wait "$beside"
 windows=$(status_of '.[0].windows')
 ok "the step goes on beside silent clients" soon_has ".[0].windows > $windows"
 if command -v tmux >/dev/null; then

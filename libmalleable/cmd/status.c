@@ -22,7 +22,7 @@
 struct arguments {
 	const char *wanted; /* NULL: all */
 	bool json;
-	bool ranks;
+	bool ranks, regions;
 	bool here;
 	unsigned int watch_s; /* 0: once */
 };
@@ -45,6 +45,7 @@ static void usage(FILE *out)
 	      "steps of all users.\n"
 	      "\n"
 	      "  --ranks    show the ranks of each step (default if a step is given)\n"
+	      "  --regions  show the named regions of each step: time, efficiencies\n"
 	      "  --here     on this node only, also with a job\n"
 	      "  --json     as JSON: a list of objects, one for each step\n"
 	      "  --watch[=SECONDS]\n"
@@ -92,13 +93,37 @@ static void print_rank(FILE *out, const json_t *rank)
 	fputc('\n', out);
 }
 
+static void print_region(FILE *out, const json_t *region)
+{
+	const json_t *part = json_object_get(region, "efficiency");
+
+	fprintf(out, "  %-32.32s %10.0f %5.0f %10.3f", mal_step_text(region, "name"),
+		mal_step_number(region, "runs"), mal_step_number(region, "ranks"),
+		mal_step_number(region, "elapsed_s"));
+	print_percent(out, part, "parallel");
+	print_percent(out, json_object_get(part, "mpi"), "parallel");
+	print_percent(out, json_object_get(part, "openmp"), "parallel");
+	print_percent(out, region, "load_balance_before");
+	fputc('\n', out);
+}
+
+static void print_regions(FILE *out, const json_t *list)
+{
+	const json_t *region;
+	size_t i;
+
+	fprintf(out, "  %-32s %10s %5s %10s %6s %6s %6s %6s\n", "region", "runs", "ranks",
+		"seconds", "effic.", "MPI", "OpenMP", "loads");
+	json_array_foreach(list, i, region) print_region(out, region);
+}
+
 static void print_head(FILE *out)
 {
 	fprintf(out, "%-18s %-12s %-9s %5s %-12s %9s %8s %10s\n", "STEP", "NODE", "POLICY", "RANKS",
 		"CPUS", "RUNNING", "GAIN", "ATTAINED");
 }
 
-static void print_step(FILE *out, const json_t *status, bool ranks)
+static void print_step(FILE *out, const json_t *status, bool ranks, bool regions)
 {
 	const json_t *list = json_object_get(status, "ranks"), *rank;
 	double measured = mal_step_number(status, "measured_s"),
@@ -127,6 +152,8 @@ static void print_step(FILE *out, const json_t *status, bool ranks)
 			mal_step_text(status, "rejected"));
 	if (json_is_string(json_object_get(status, "no_estimate")))
 		fprintf(out, "  no estimate: %.100s\n", mal_step_text(status, "no_estimate"));
+	if (regions)
+		print_regions(out, json_object_get(status, "regions"));
 	if (!ranks)
 		return;
 	fprintf(out, "  %6s %5s %-24s %6s %6s %5s %8s\n", "rank", "count", "CPUs", "load", "MPI",
@@ -154,7 +181,7 @@ static int show(const struct mal_controller_process *controller, void *argument,
 	} else {
 		if (!output->any)
 			print_head(out);
-		print_step(out, status, arguments->ranks);
+		print_step(out, status, arguments->ranks, arguments->regions);
 	}
 	json_decref(status);
 	return PRINTED;
@@ -163,7 +190,7 @@ static int show(const struct mal_controller_process *controller, void *argument,
 /* On all nodes of the job. Returns the exit status, or -1: there is no srun. */
 static int show_on_nodes(const struct arguments *arguments)
 {
-	const char *words[6] = {"status", "--here"};
+	const char *words[7] = {"status", "--here"};
 	struct mal_error err;
 	char job[24];
 	int count = 2, result;
@@ -174,6 +201,8 @@ static int show_on_nodes(const struct arguments *arguments)
 		words[count++] = "--json";
 	if (arguments->ranks)
 		words[count++] = "--ranks";
+	if (arguments->regions)
+		words[count++] = "--regions";
 	words[count++] = arguments->wanted;
 	result = mal_nodes_run(job, words, &err);
 	if (result == -1)
@@ -184,11 +213,9 @@ static int show_on_nodes(const struct arguments *arguments)
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{"ranks", no_argument, NULL, 'r'},
-		{"here", no_argument, NULL, 'l'},
-		{"json", no_argument, NULL, 'j'},
-		{"watch", optional_argument, NULL, 'w'},
-		MAL_OPTIONS_END,
+		{"ranks", no_argument, NULL, 'r'},	 {"regions", no_argument, NULL, 'R'},
+		{"here", no_argument, NULL, 'l'},	 {"json", no_argument, NULL, 'j'},
+		{"watch", optional_argument, NULL, 'w'}, MAL_OPTIONS_END,
 	};
 	int option;
 
@@ -196,6 +223,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
 		switch (option) {
 		case 'r': arguments->ranks = true; break;
+		case 'R': arguments->regions = true; break;
 		case 'l': arguments->here = true; break;
 		case 'j': arguments->json = true; break;
 		case 'w':

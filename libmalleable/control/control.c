@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,61 @@ int malleable_control_cpus(malleable_control *control, int rank, char *list, siz
 		snprintf(list, size, "%s", mal_step_text(found, "cpus"));
 	} else if (status) {
 		result = fail(&control->err, MALLEABLE_CONTROL_INVALID, "there is no such rank");
+	}
+	json_decref(status);
+	return result;
+}
+
+/* The number KEY of OBJECT, NaN: not known. */
+static double known(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static struct malleable_control_times times_of(const json_t *region)
+{
+	const json_t *part = json_object_get(region, "efficiency");
+	const json_t *mpi = json_object_get(part, "mpi"), *openmp = json_object_get(part, "openmp");
+
+	return (struct malleable_control_times){
+		.runs = (unsigned long long)json_integer_value(json_object_get(region, "runs")),
+		.ranks = (int)json_integer_value(json_object_get(region, "ranks")),
+		.cpus = (int)json_integer_value(json_object_get(region, "cpus")),
+		.elapsed_s = known(region, "elapsed_s"),
+		.mpi_s = known(region, "mpi_s"),
+		.offered_s = known(region, "offered_s"),
+		.outside_part = known(region, "outside_part"),
+		.offer_saves_s = known(region, "offer_saves_s"),
+		.parallel = known(part, "parallel"),
+		.mpi = known(mpi, "parallel"),
+		.load_balance = known(mpi, "load_balance"),
+		.communication = known(mpi, "communication"),
+		.openmp = known(openmp, "parallel"),
+		.serial = known(openmp, "serial"),
+		.regions = known(openmp, "regions"),
+	};
+}
+
+int malleable_control_region(malleable_control *control, const char *name,
+			     struct malleable_control_times *times)
+{
+	int result;
+	size_t size = times->size, i;
+	json_t *status = ask_status(control, &result);
+	const json_t *found = NULL, *each;
+
+	json_array_foreach(json_object_get(status, "regions"), i,
+			   each) if (strcmp(mal_step_text(each, "name"), name) == 0) found = each;
+	if (found && size >= sizeof(size)) {
+		struct malleable_control_times result_of = times_of(found);
+
+		result_of.size = size;
+		memcpy(times, &result_of, size < sizeof(result_of) ? size : sizeof(result_of));
+	} else if (status) {
+		result = fail(&control->err, MALLEABLE_CONTROL_INVALID,
+			      found ? "the struct has no size" : "there is no such region");
 	}
 	json_decref(status);
 	return result;

@@ -65,6 +65,17 @@ static int starve(malleable_control *control)
 	return malleable_control_status(control, &text);
 }
 
+static int print_region(malleable_control *control, const char *name)
+{
+	struct malleable_control_times times = {.size = sizeof(times)};
+	int result = malleable_control_region(control, name, &times);
+
+	if (result == 0)
+		printf("%llu runs of %d, %d %d %d ", times.runs, times.ranks, times.elapsed_s > 0,
+		       times.parallel > 0, times.mpi > 0);
+	return result;
+}
+
 static int call(malleable_control *control, const char *name, const char *a, const char *b)
 {
 	char *text = NULL, list[64] = "";
@@ -74,6 +85,8 @@ static int call(malleable_control *control, const char *name, const char *a, con
 		result = malleable_control_status(control, &text);
 	else if (strcmp(name, "cpus") == 0)
 		result = malleable_control_cpus(control, atoi(a), list, sizeof(list));
+	else if (strcmp(name, "region") == 0)
+		result = print_region(control, a);
 	else if (strcmp(name, "set_cpus") == 0)
 		result = malleable_control_set_cpus(control, atoi(a), b);
 	else if (strcmp(name, "set_count") == 0)

@@ -38,7 +38,7 @@ static void print(const char *text)
 	assert_non_null(status);
 	free(printed);
 	out = open_memstream(&printed, &size);
-	print_step(out, status, true);
+	print_step(out, status, true, true);
 	top_print_step(out, status, COLUMNS_OF_NUMBERS + 10);
 	fclose(out);
 	json_decref(status);

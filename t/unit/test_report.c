@@ -942,6 +942,7 @@ static void named_regions_are_told(void **state)
 	has(region, "name", "\"io\"");
 	has(region, "cpus", "2");
 	has(region, "outside_part", "0.75");
+	has(region, "offer_saves_s", "null");
 	region = json_array_get(json_object_get(root, "regions"), 1);
 	has(region, "ranks", "2");
 	has(region, "mpi_s", "2.0");
@@ -958,6 +959,20 @@ static void named_regions_are_told(void **state)
 	/* It waits for little of the step. */
 	slot->sum[MAL_REGION_WAITS] = mal_s_to_ticks(3);
 	does_not_say("idle in waits");
+	/* Others have work for 32 CPU seconds of four CPUs, or none that CPUs would shorten. */
+	slot = named(1, 0, "io", 20, 20, 0, 0, 0);
+	slot->sum[MAL_REGION_LOOKED] = slot->sum[MAL_REGION_WAITS] = mal_s_to_ticks(16);
+	node_slot(0)->count.serial = node_slot(1)->count.serial = mal_s_to_ticks(100);
+	says("  100.0 % of its CPUs' time idle in waits outside MPI, offered for 0.000 s: see "
+	     "malleable_waiting_begin");
+	node_slot(0)->count.regions = 1;
+	says("  100.0 % of its CPUs' time idle in waits outside MPI, offered for 0.000 s; an offer "
+	     "would save up to 8.000 s, 1.09 times as fast: see malleable_waiting_begin");
+	node_slot(0)->count.serial = node_slot(1)->count.serial = mal_s_to_ticks(17);
+	says("  100.0 % of its CPUs' time idle in waits outside MPI, offered for 0.000 s: see "
+	     "malleable_waiting_begin");
+	node_slot(0)->count.serial = node_slot(1)->count.serial = node_slot(0)->count.regions = 0;
+	named(1, 0, "io", 10, 10, 0, 0, 0)->runs = 1;
 	/* Threads that nobody saw, and CPUs of ranks elsewhere. */
 	node_slot(1)->unmanaged = true;
 	node_slot(1)->team = 2;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/base/printable.h"
 #include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/load/region_totals.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/trace/trace.h"
 
@@ -86,32 +86,29 @@ static double since(const struct mal_region_slot *slot, uint64_t before[MAL_REGI
 static size_t read_regions(struct mal_controller *controller, const struct mal_window *window)
 {
 	struct mal_recording *recording = controller->recording;
-	const struct mal_segment *segment = &controller->step->segment;
-	double most_s = mal_ticks_to_s(mal_ticks() - controller->step->started);
+	double most_s = mal_ticks_to_s(mal_ticks() - controller->step->started), elapsed_s;
+	struct mal_named at = {.rank = 0};
 	size_t count = 0;
 
-	for (unsigned int rank = 0; rank < segment->rank_count; rank++) {
-		const struct mal_region_slot *slot = mal_region_slots(segment, rank);
+	while (mal_named_next(controller, &at)) {
+		struct mal_trace_region *region;
+		uint64_t *before;
 
-		if (!window->samples[rank].running || !*slot->name ||
-		    !make_room(recording, segment->rank_count))
+		if (!window->samples[at.rank].running ||
+		    !make_room(recording, controller->step->segment.rank_count))
 			continue;
-		for (unsigned int i = 0; i < MAL_NAMED_REGIONS && *slot->name; i++, slot++) {
-			struct mal_trace_region *region = &recording->regions[count];
-			uint64_t *before = recording->before[rank][i];
-			double elapsed_s = since(slot, before, MAL_REGION_ELAPSED, most_s);
-
-			*region = (struct mal_trace_region){
-				.rank = rank,
-				.elapsed_s = elapsed_s,
-				.work_s = since(slot, before, MAL_REGION_WORK,
-						elapsed_s * controller->step->cpu_count),
-				.serial_s = since(slot, before, MAL_REGION_SERIAL, elapsed_s),
-				.mpi_s = since(slot, before, MAL_REGION_MPI, elapsed_s)};
-			memcpy(region->name, slot->name, sizeof(region->name) - 1);
-			mal_make_printable(region->name, strlen(region->name), false);
-			count += elapsed_s > 0 && count + 1 < MAL_TRACE_REGIONS;
-		}
+		region = &recording->regions[count];
+		before = recording->before[at.rank][at.number];
+		elapsed_s = since(at.slot, before, MAL_REGION_ELAPSED, most_s);
+		*region = (struct mal_trace_region){
+			.rank = at.rank,
+			.elapsed_s = elapsed_s,
+			.work_s = since(at.slot, before, MAL_REGION_WORK,
+					elapsed_s * controller->step->cpu_count),
+			.serial_s = since(at.slot, before, MAL_REGION_SERIAL, elapsed_s),
+			.mpi_s = since(at.slot, before, MAL_REGION_MPI, elapsed_s)};
+		memcpy(region->name, at.name, sizeof(region->name));
+		count += elapsed_s > 0 && count + 1 < MAL_TRACE_REGIONS;
 	}
 	return count;
 }

@@ -13,43 +13,44 @@
 /* More than all is noise; much more was done on CPUs of ranks that are elsewhere. */
 #define NOISE 1.01
 
-/* A region of one rank. Each rank has numbers of its own. */
-struct named {
-	char name[MAL_REGION_NAME];
-	unsigned int rank;
-	const struct mal_region_slot *slot;
-};
+bool mal_named_next(const struct mal_controller *controller, struct mal_named *at)
+{
+	const struct mal_segment *segment = &controller->step->segment;
+
+	for (at->number += at->slot != NULL; at->rank < segment->rank_count; at->rank++) {
+		at->slot = mal_region_slots(segment, at->rank) + at->number;
+		if (controller->ranks[at->rank].known && at->number < MAL_NAMED_REGIONS &&
+		    *at->slot->name) {
+			memcpy(at->name, at->slot->name, MAL_REGION_NAME - 1);
+			mal_make_printable(at->name, strlen(at->name), false);
+			return true;
+		}
+		at->number = 0;
+	}
+	return false;
+}
 
 static int in_order(const void *a, const void *b)
 {
-	const struct named *one = a, *other = b;
+	const struct mal_named *one = a, *other = b;
 	int names = strcmp(one->name, other->name);
 
 	return names ? names : (one->rank > other->rank) - (one->rank < other->rank);
 }
 
 /* Those that ran, in any order, into LIST unless it is NULL. Returns how many. */
-static size_t find_named(const struct mal_controller *controller, struct named *list, size_t most)
+static size_t find_named(const struct mal_controller *controller, struct mal_named *list,
+			 size_t most)
 {
-	const struct mal_segment *segment = &controller->step->segment;
+	struct mal_named at = {.rank = 0};
 	size_t count = 0;
 
-	for (unsigned int rank = 0; rank < segment->rank_count; rank++) {
-		const struct mal_region_slot *slot = mal_region_slots(segment, rank);
-
-		if (!controller->ranks[rank].known)
+	while (count < most && mal_named_next(controller, &at)) {
+		if (!atomic_load(&at.slot->runs))
 			continue;
-		for (unsigned int i = 0; i < MAL_NAMED_REGIONS && *slot->name; i++, slot++) {
-			if (!atomic_load(&slot->runs) || count == most)
-				continue;
-			if (list) {
-				list[count] = (struct named){.rank = rank, .slot = slot};
-				memcpy(list[count].name, slot->name, MAL_REGION_NAME - 1);
-				mal_make_printable(list[count].name, strlen(list[count].name),
-						   false);
-			}
-			count++;
-		}
+		if (list)
+			list[count] = at;
+		count++;
 	}
 	return count;
 }
@@ -71,7 +72,7 @@ static uint64_t sum_of(const struct mal_region_slot *slot, enum mal_region_count
 	return (int64_t)sum > 0 ? sum : 0;
 }
 
-static void add_rank(const struct mal_controller *controller, const struct named *named,
+static void add_rank(const struct mal_controller *controller, const struct mal_named *named,
 		     struct mal_sample *sample)
 {
 	const struct mal_region_slot *slot = named->slot;
@@ -87,20 +88,38 @@ static void add_rank(const struct mal_controller *controller, const struct named
 	mal_sampling_count(controller, &none, &all, sample);
 }
 
+/*
+ * By how much the step would be shorter at most if others had worked on CPUs for WAITS_S that idled
+ * in waits, of which one rank's took LONGEST_S. NaN: nobody is known to use another's CPUs.
+ */
+static double offer_saves(const struct mal_controller *controller, const struct mal_whole *whole,
+			  double waits_s, double longest_s)
+{
+	unsigned int ranks = 0;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		ranks += controller->ranks[rank].known;
+	if (ranks < 2 || whole->regions <= 0)
+		return NAN;
+	return fmax(0, fmin(fmin(waits_s, whole->cpus.useful_s) / controller->step->cpu_count,
+			    whole->elapsed_s - longest_s));
+}
+
 /* What COUNT regions of that name are together. Made printable, two names of a rank may be one. */
 static struct mal_region_total sum_up(const struct mal_controller *controller,
-				      const struct named *named, size_t count)
+				      const struct mal_whole *whole, const struct mal_named *named,
+				      size_t count)
 {
 	struct mal_sample samples[MAL_MAX_RANKS];
 	struct mal_region_total total = {.balance = NAN};
-	double looked_s = 0, waits_s = 0, sum = 0, longest = 0;
+	double looked_s = 0, waits_s = 0, longest_wait_s = 0, sum = 0, longest = 0;
 	bool seen = true;
 
 	memcpy(total.name, named->name, sizeof(total.name));
 	for (size_t i = 0; i < count; i++) {
 		const struct mal_region_slot *slot = named[i].slot;
 		struct mal_sample *sample = &samples[total.ranks];
-		double looked, computed;
+		double looked, waits, computed;
 		uint32_t team;
 
 		if (i && named[i].rank == named[i - 1].rank)
@@ -108,8 +127,9 @@ static struct mal_region_total sum_up(const struct mal_controller *controller,
 		add_rank(controller, &named[i], sample);
 		looked = mal_sampling_span(sum_of(slot, MAL_REGION_LOOKED), 0, sample->elapsed_s);
 		looked_s += looked * sample->cpus;
-		waits_s +=
-			mal_sampling_span(sum_of(slot, MAL_REGION_WAITS), 0, looked) * sample->cpus;
+		waits = mal_sampling_span(sum_of(slot, MAL_REGION_WAITS), 0, looked);
+		waits_s += waits * sample->cpus;
+		longest_wait_s = fmax(longest_wait_s, waits);
 		computed = sample->serial_s + sample->work_s / (sample->cpus ? sample->cpus : 1);
 		longest = fmax(longest, computed);
 		sum += sample->serial_s + sample->work_s;
@@ -129,6 +149,8 @@ static struct mal_region_total sum_up(const struct mal_controller *controller,
 		total.whole.regions += (double)sum_of(slot, MAL_REGION_PARALLEL);
 	}
 	total.outside_part = looked_s > 0 ? waits_s / looked_s : NAN;
+	total.offer_saves_s =
+		looked_s > 0 ? offer_saves(controller, whole, waits_s, longest_wait_s) : NAN;
 	if (!seen || !total.cpu_count)
 		return total;
 	mal_cpu_seconds_add(&total.whole.cpus, samples, total.ranks, total.cpu_count);
@@ -155,11 +177,11 @@ static void keep(struct mal_region_totals *totals, struct mal_region_total total
 	totals->total[at] = total;
 }
 
-void mal_region_totals_read(const struct mal_controller *controller,
+void mal_region_totals_read(const struct mal_controller *controller, const struct mal_whole *whole,
 			    struct mal_region_totals *totals)
 {
 	size_t count = find_named(controller, NULL, SIZE_MAX), same;
-	struct named *list = count ? calloc(count, sizeof(*list)) : NULL;
+	struct mal_named *list = count ? calloc(count, sizeof(*list)) : NULL;
 
 	totals->count = 0;
 	if (!list)
@@ -171,7 +193,7 @@ void mal_region_totals_read(const struct mal_controller *controller,
 		for (same = 1; i + same < count && strcmp(list[i].name, list[i + same].name) == 0;
 		     same++)
 			;
-		keep(totals, sum_up(controller, &list[i], same));
+		keep(totals, sum_up(controller, whole, &list[i], same));
 	}
 	free(list);
 }

@@ -9,6 +9,16 @@
 
 #include "libmalleable/controller/load/whole.h"
 
+/* A region of one rank. Each rank has numbers of its own. */
+struct mal_named {
+	char name[MAL_REGION_NAME];
+	unsigned int rank, number;
+	const struct mal_region_slot *slot;
+};
+
+/* Go on to the next region that a rank named; begin with zeros. Returns false behind the last. */
+bool mal_named_next(const struct mal_controller *controller, struct mal_named *at);
+
 struct mal_region_total {
 	char name[MAL_REGION_NAME];
 	uint64_t runs;		/* of the rank with most */
@@ -18,6 +28,7 @@ struct mal_region_total {
 	double balance;		/* mean over maximum of what they computed; NaN: not known */
 	double offered_s;	/* in declared waits, of the rank with most */
 	double outside_part;	/* of the CPUs' time in waits outside MPI; NaN: not known */
+	double offer_saves_s;	/* of the step at most, if others had these CPUs; NaN likewise */
 };
 
 /* The COUNT regions that took longest, the longest first, MAL_NAMED_REGIONS at most. */
@@ -26,5 +37,5 @@ struct mal_region_totals {
 	struct mal_region_total total[MAL_NAMED_REGIONS];
 };
 
-void mal_region_totals_read(const struct mal_controller *controller,
+void mal_region_totals_read(const struct mal_controller *controller, const struct mal_whole *whole,
 			    struct mal_region_totals *totals);

@@ -21,6 +21,7 @@
 #include "libmalleable/controller/report/counter_table.h"
 #include "libmalleable/controller/report/imbalance.h"
 #include "libmalleable/controller/report/phrases.h"
+#include "libmalleable/controller/report/regions_json.h"
 #include "libmalleable/controller/report/report_text.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "policies/decide/simulation.h"
@@ -173,41 +174,6 @@ static json_t *measured_json(const struct mal_controller *controller, double ste
 			 mal_json_number(mal_efficiencies(&totals->cpus).parallel));
 }
 
-static json_t *efficiency_json(const struct mal_cpu_seconds *cpus)
-{
-	struct mal_efficiencies part = mal_efficiencies(cpus);
-
-	return json_pack("{s:o, s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o}}", "parallel",
-			 mal_json_number(part.parallel), "mpi", "parallel",
-			 mal_json_number(part.mpi), "load_balance",
-			 mal_json_number(part.load_balance), "communication",
-			 mal_json_number(part.communication), "openmp", "parallel",
-			 mal_json_number(part.openmp), "serial", mal_json_number(part.serial),
-			 "regions", mal_json_number(part.regions));
-}
-
-/* What the program named. */
-static json_t *regions_json(const struct mal_region_totals *regions)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < regions->count; i++) {
-		const struct mal_region_total *region = &regions->total[i];
-
-		json_array_append_new(
-			list,
-			json_pack("{s:s, s:I, s:i, s:i, s:f, s:f, s:f, s:o, s:o, s:o}", "name",
-				  region->name, "runs", (json_int_t)(region->runs & INT64_MAX),
-				  "ranks", (int)region->ranks, "cpus", (int)region->cpu_count,
-				  "elapsed_s", region->whole.elapsed_s, "mpi_s",
-				  region->whole.mpi_s, "offered_s", region->offered_s,
-				  "outside_part", mal_json_number(region->outside_part),
-				  "load_balance_before", mal_json_number(region->balance),
-				  "efficiency", efficiency_json(&region->whole.cpus)));
-	}
-	return list;
-}
-
 /* The number of the job, of a step that is called JOB.STEP; null: without Slurm. */
 static json_t *job_json(const char *step)
 {
@@ -276,7 +242,7 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			 "s:o, s:o, s:o, s:s, s:o, s:o, s:o}",
 			 "ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count,
 			 "elapsed_s", report->elapsed_s, "verdict", verdict, "efficiency",
-			 efficiency_json(&report->whole.cpus), "measured",
+			 mal_efficiency_json(&report->whole.cpus), "measured",
 			 measured_json(controller, report->elapsed_s), "cpu_changes",
 			 mal_counters_json(json_object(), &report->count), "overhead", "ranks_s",
 			 report->overhead_s, "ranks_part", report->overhead_part,
@@ -285,7 +251,7 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 			 alternatives_json(controller, report->elapsed_s), "schedule",
 			 mal_phrase_schedule(controller, schedule, sizeof(schedule)), "absent",
 			 absent_json(controller), "between_nodes", mal_imbalance_json(controller),
-			 "regions", regions_json(&report->regions));
+			 "regions", mal_regions_json(&report->regions));
 }
 
 int mal_report_json(const struct mal_controller *controller, const struct mal_report *report,

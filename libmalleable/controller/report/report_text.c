@@ -62,7 +62,7 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	report->overhead_part = rank_time > 0 ? report->overhead_s / rank_time : 0;
 	report->controller_cpu_s = controller_cpu_s();
 	report->whole = mal_whole_read(controller);
-	mal_region_totals_read(controller, &report->regions);
+	mal_region_totals_read(controller, &report->whole, &report->regions);
 	return true;
 }
 
@@ -98,11 +98,24 @@ static void add_efficiency(struct mal_text *text, const struct mal_report *repor
 		     percent(part.regions, right, sizeof(right)));
 }
 
+/* What others would gain by the CPUs that idled in waits of REGION, into TEXT. Returns TEXT. */
+static const char *offer_gain(const struct mal_region_total *region, double step_s, char *text,
+			      size_t size)
+{
+	double saves_s = region->offer_saves_s;
+
+	*text = '\0';
+	if (saves_s >= FEW_WAITS * step_s)
+		snprintf(text, size, "; an offer would save up to %.3f s, %.2f times as fast",
+			 saves_s, step_s / (step_s - saves_s));
+	return text;
+}
+
 /* What the program named, and where it could lend more. */
 static void add_region(struct mal_text *text, const struct mal_region_total *region, double step_s)
 {
 	struct mal_efficiencies part = mal_efficiencies(&region->whole.cpus);
-	char all[32], left[32], right[32], balance[64] = "";
+	char all[32], left[32], right[32], balance[64] = "", gain[96];
 
 	if (isnan(part.parallel)) {
 		mal_text_add(text, "region %s: %llu run%s, %.3f of %.3f s\n", region->name,
@@ -124,8 +137,9 @@ static void add_region(struct mal_text *text, const struct mal_region_total *reg
 	if (region->outside_part * region->whole.elapsed_s >= FEW_WAITS * step_s)
 		mal_text_add(text,
 			     "  %.1f %% of its CPUs' time idle in waits outside MPI, offered for "
-			     "%.3f s: see malleable_waiting_begin\n",
-			     100 * region->outside_part, region->offered_s);
+			     "%.3f s%s: see malleable_waiting_begin\n",
+			     100 * region->outside_part, region->offered_s,
+			     offer_gain(region, step_s, gain, sizeof(gain)));
 }
 
 static void add_regions(struct mal_text *text, const struct mal_report *report)

@@ -12,6 +12,7 @@
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/counter_table.h"
 #include "libmalleable/controller/report/phrases.h"
+#include "libmalleable/controller/report/regions_json.h"
 #include "libmalleable/core/segment.h"
 
 /* Version of the format. */
@@ -98,15 +99,18 @@ char *mal_status_json(const struct mal_controller *controller)
 	bool known = !mal_others_are_many(parts);
 	double share = known ? mal_totals_got(controller) : NAN;
 	json_t *ranks = json_array(), *object;
+	struct mal_whole whole = mal_whole_read(controller);
+	struct mal_region_totals regions;
 	char cpus[MAL_CPUMASK_TEXT], others[MAL_OTHERS_TEXT], *text;
 
 	read_use(controller, uses);
+	mal_region_totals_read(controller, &whole, &regions);
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		if (controller->ranks[rank].known)
 			json_array_append_new(ranks, rank_json(controller, rank, &uses[rank]));
 	object = json_pack(
 		"{s:i, s:s, s:s, s:s, s:s?, s:s?, s:s, s:f, s:i, s:f, s:o, s:f, s:o, s:i, "
-		"s:o}",
+		"s:o, s:o, s:o}",
 		"version", STATUS_VERSION, "step", controller->step->arguments.step, "node",
 		controller->step->arguments.node, "policy", controller->deciding->policy->name,
 		"rejected",
@@ -118,7 +122,8 @@ char *mal_status_json(const struct mal_controller *controller)
 		(int)controller->totals->windows, "measured_s", controller->totals->elapsed_s,
 		"unbalanced_s", mal_json_number(known ? controller->totals->off_s : NAN), "ideal_s",
 		controller->totals->ideal_s, "share_of_attainable", mal_json_number(share), "plans",
-		(int)controller->deciding->plans, "ranks", ranks);
+		(int)controller->deciding->plans, "ranks", ranks, "efficiency",
+		mal_efficiency_json(&whole.cpus), "regions", mal_regions_json(&regions));
 	text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
 	json_decref(object);
 	return text;
