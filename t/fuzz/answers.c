@@ -45,7 +45,7 @@ static void look_at(const char *text, size_t length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct mal_controller_process controller = {.socket = "1.0", .uid = 3, .gid = 4};
+	const struct mal_controller_process controller = {.socket = "/1.0", .uid = 3, .gid = 4};
 	static char printed[1 << 20];
 	FILE *out;
 	struct mal_error err;
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	out = fmemopen(printed, sizeof(printed), "w");
 	mal_step_matches(mal_step_text(status, "step"), "1.0");
-	print_step(out, status, true);
+	print_step(out, status, true, true);
 	top_print_step(out, status, 80);
 	fflush(out);
 	look_at(printed, (size_t)ftell(out));

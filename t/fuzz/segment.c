@@ -23,12 +23,13 @@ static void scribble(const struct mal_segment *segment)
 		size_t size;
 	} parts[] = {
 		{segment->ranks, FUZZ_RANKS * sizeof(*segment->ranks)},
+		{segment->requests, FUZZ_RANKS * sizeof(*segment->requests)},
 		{segment->cpus, FUZZ_CPUS * sizeof(*segment->cpus)},
 		{segment->header, sizeof(*segment->header)},
 		{segment->threads, (size_t)FUZZ_RANKS * FUZZ_THREADS * sizeof(*segment->threads)},
 		{segment->regions, 4 * sizeof(*segment->regions)}, /* the first ones of rank 0 */
 	};
-	unsigned int part = fuzz_byte() % 5, at = fuzz_byte();
+	unsigned int part = fuzz_byte() % 6, at = fuzz_byte();
 	size_t place = (at | fuzz_byte() << 8) * 4 % parts[part].size,
 	       rest = parts[part].size - place;
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* spank.c: Slurm's functions, for targets of the plugin's files. */
+/* spank.c: what the plugin's files call of Slurm and of each other, for targets of these files. */
 #include "t/fuzz/spank.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "spank/cgroup.h"
 #include "spank/contained.h"
+#include "spank/launchers.h"
 
 enum spank_context fuzz_context = S_CTX_LOCAL;
 
@@ -37,4 +39,21 @@ SAYS(slurm_spank_log)
 pid_t balance_contained_slurmstepd(void)
 {
 	return 1;
+}
+
+int balance_cgroup_find(struct balance_cgroup *cgroup, struct mal_error *err)
+{
+	(void)cgroup;
+	return mal_fail(err, "no control group");
+}
+
+bool balance_launchers_set(const struct mal_setup_env *env)
+{
+	(void)env;
+	return true;
+}
+
+void balance_launchers_unset(const struct mal_setup_env *env)
+{
+	(void)env;
 }

@@ -51,6 +51,7 @@ static void open_segment(struct mal_segment *segment)
 	segment->header = room(sizeof(*segment->header));
 	segment->cpus = room(FUZZ_CPUS * sizeof(*segment->cpus));
 	segment->ranks = room(FUZZ_RANKS * sizeof(*segment->ranks));
+	segment->requests = room(FUZZ_RANKS * sizeof(*segment->requests));
 	segment->threads = room((size_t)FUZZ_RANKS * FUZZ_THREADS * sizeof(*segment->threads));
 	segment->regions = room((size_t)FUZZ_RANKS * MAL_NAMED_REGIONS * sizeof(*segment->regions));
 	for (unsigned int cpu = 0; cpu < FUZZ_CPUS; cpu++) {
@@ -111,6 +112,7 @@ void fuzz_step_close(struct mal_controller *controller)
 	free(segment.header);
 	free(segment.cpus);
 	free(segment.ranks);
+	free(segment.requests);
 	free(segment.threads);
 	free(segment.regions);
 	free(controller);
