@@ -8,7 +8,6 @@
 #include "libmalleable/rank/length.h"
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/rank/state/rank.h"
 
 /* The least of so many runs is typical at first. */
 #define FIRST_RUNS 8
@@ -21,19 +20,26 @@
 /* Lately: what was before counts for half after this time in regions. */
 #define LATELY_S 1.0
 
-void mal_length_open(struct mal_rank *rank, uint64_t short_region)
+/* Of the primary thread. */
+static struct {
+	uint64_t all, in_short; /* ticks in regions lately, and in short ones */
+	/* ticks, set once */
+	uint64_t sure, step, lately, short_region, slack;
+} lengths;
+
+void mal_length_open(uint64_t short_region)
 {
-	rank->lengths.sure = mal_s_to_ticks(SURE_S);
-	rank->lengths.step = mal_s_to_ticks(STEP_S);
-	rank->lengths.lately = mal_s_to_ticks(LATELY_S);
-	rank->lengths.short_region = short_region;
-	rank->lengths.slack = short_region / SLACK_PART;
+	lengths.all = lengths.in_short = 0;
+	lengths.sure = mal_s_to_ticks(SURE_S);
+	lengths.step = mal_s_to_ticks(STEP_S);
+	lengths.lately = mal_s_to_ticks(LATELY_S);
+	lengths.short_region = short_region;
+	lengths.slack = short_region / SLACK_PART;
 }
 
-static inline void adapt(const struct mal_rank *rank, struct mal_length *length, uint64_t ticks,
-			 bool undisturbed)
+static inline void adapt(struct mal_length *length, uint64_t ticks, bool undisturbed)
 {
-	if (undisturbed && ticks > rank->lengths.sure) {
+	if (undisturbed && ticks > lengths.sure) {
 		length->met += length->met < FIRST_RUNS;
 		length->typical = ticks;
 	} else if (length->met < FIRST_RUNS) {
@@ -42,7 +48,7 @@ static inline void adapt(const struct mal_rank *rank, struct mal_length *length,
 	} else if (ticks <= length->typical) {
 		length->typical -= length->typical / 10;
 	} else if (undisturbed) {
-		length->typical += length->typical / 2 + rank->lengths.step;
+		length->typical += length->typical / 2 + lengths.step;
 		if (length->typical > ticks)
 			length->typical = ticks;
 	}
@@ -50,20 +56,19 @@ static inline void adapt(const struct mal_rank *rank, struct mal_length *length,
 
 void mal_length_learn(struct mal_length *length, uint64_t ticks, bool undisturbed)
 {
-	adapt(&mal, length, ticks, undisturbed);
-	mal.lengths.all += ticks;
+	adapt(length, ticks, undisturbed);
+	lengths.all += ticks;
 	/* What is typical falls and rises all the time: it must not change sides with that. */
-	length->lasts =
-		length->typical >= mal.lengths.short_region - length->lasts * mal.lengths.slack;
+	length->lasts = length->typical >= lengths.short_region - length->lasts * lengths.slack;
 	if (!length->lasts)
-		mal.lengths.in_short += ticks;
-	if (mal.lengths.all > mal.lengths.lately) {
-		mal.lengths.all /= 2;
-		mal.lengths.in_short /= 2;
+		lengths.in_short += ticks;
+	if (lengths.all > lengths.lately) {
+		lengths.all /= 2;
+		lengths.in_short /= 2;
 	}
 }
 
-bool mal_length_is_mostly_short(const struct mal_rank *rank)
+bool mal_length_is_mostly_short(void)
 {
-	return 2 * rank->lengths.in_short > rank->lengths.all;
+	return 2 * lengths.in_short > lengths.all;
 }

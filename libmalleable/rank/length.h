@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mal_rank;
-
 struct mal_length {
 	uint64_t typical; /* ticks */
 	unsigned int met; /* first runs so far */
@@ -22,7 +20,7 @@ struct mal_length {
 };
 
 /* Set lengths in ticks; regions below SHORT_REGION are short. Once, before the others. */
-void mal_length_open(struct mal_rank *rank, uint64_t short_region);
+void mal_length_open(uint64_t short_region);
 
 /*
  * A run of the region with this LENGTH took so many TICKS, on the rank's OWN CPUs if so: what it
@@ -31,4 +29,4 @@ void mal_length_open(struct mal_rank *rank, uint64_t short_region);
 void mal_length_learn(struct mal_length *length, uint64_t ticks, bool undisturbed);
 
 /* Whether short regions took most of the time in regions lately. */
-bool mal_length_is_mostly_short(const struct mal_rank *rank);
+bool mal_length_is_mostly_short(void);

@@ -55,6 +55,27 @@
 
 __thread signed char mal_mpi_in_test;
 
+/* The loop of tests that the primary thread is in. */
+static struct {
+	unsigned int due;   /* tests from the last look to the next */
+	unsigned int looks; /* at this loop, but for early ones */
+	bool early;	    /* so far there was no pause */
+	uint64_t begun;	    /* tick */
+	bool timing;	    /* the next test, or this one, is timed by itself */
+	uint64_t entered;   /* its tick; 0: not yet */
+	/* ticks that a test takes if nothing disturbs; 0: none was timed yet */
+	uint64_t inside;
+	uint64_t yielded;	 /* ticks in sched_yield() since the last look */
+	uint64_t tested, worked; /* ticks in tests and between them, of the last looks */
+	uint64_t looked;	 /* tick, 0: not yet */
+	/* the tests before the last look took long; USED and SWITCHES were read then */
+	bool slow;
+	uint64_t used;
+	long switches;
+	uint64_t test, pause; /* TEST_S, PAUSE_S in ticks */
+	uint64_t look_every;
+} tests;
+
 static bool try_take(struct mal_rank *rank)
 {
 	return !atomic_exchange_explicit(&rank->watch.taken, true, memory_order_acquire);
@@ -128,8 +149,8 @@ static void arm(struct mal_rank *rank)
 void mal_mpi_end_tests(void)
 {
 	mal_self.tests_left = TESTS_EARLY;
-	mal.loop.looked = 0;
-	mal.loop.timing = false;
+	tests.looked = 0;
+	tests.timing = false;
 	if (!mal_self.testing)
 		return;
 	take(&mal);
@@ -152,59 +173,55 @@ bool mal_mpi_tests_take(bool wait)
 }
 
 /* Count TICKS, in which COUNT tests were made. Returns whether the loop computes between them. */
-static bool computes(struct mal_rank *rank, uint64_t count, uint64_t ticks)
+static bool computes(uint64_t count, uint64_t ticks)
 {
-	uint64_t tested = count * rank->loop.inside + rank->loop.yielded;
+	uint64_t tested = count * tests.inside + tests.yielded;
 
-	if (tested > ticks || !rank->loop.inside)
+	if (tested > ticks || !tests.inside)
 		tested = ticks;
-	rank->loop.tested += tested - rank->loop.tested / LOOKS;
-	rank->loop.worked += ticks - tested - rank->loop.worked / LOOKS;
-	return rank->loop.worked > BETWEEN * rank->loop.tested;
+	tests.tested += tested - tests.tested / LOOKS;
+	tests.worked += ticks - tested - tests.worked / LOOKS;
+	return tests.worked > BETWEEN * tests.tested;
 }
 
 /*
  * COUNT tests took TICKS, which is long: did the thread use little CPU time, or sleep in each test?
  */
-static enum {
-	UNKNOWN,
-	WAITS,
-	COMPUTES
-} judge_slow(struct mal_rank *rank, uint64_t count, uint64_t ticks)
+static enum { UNKNOWN, WAITS, COMPUTES } judge_slow(uint64_t count, uint64_t ticks)
 {
 	struct rusage usage;
 	uint64_t used, cpu;
 	uint64_t switches;
-	bool known = rank->loop.slow;
+	bool known = tests.slow;
 
 	getrusage(RUSAGE_THREAD, &usage);
 	used = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000u +
 	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-	cpu = mal_s_to_ticks((double)(used - rank->loop.used) * 1e-6);
-	switches = (uint64_t)(usage.ru_nvcsw - rank->loop.switches);
-	rank->loop.slow = true;
-	rank->loop.used = used;
-	rank->loop.switches = usage.ru_nvcsw;
+	cpu = mal_s_to_ticks((double)(used - tests.used) * 1e-6);
+	switches = (uint64_t)(usage.ru_nvcsw - tests.switches);
+	tests.slow = true;
+	tests.used = used;
+	tests.switches = usage.ru_nvcsw;
 	if (!known)
 		return UNKNOWN;
 	if (switches >= (count + 1) / 2 && cpu <= ticks / 2)
 		return WAITS;
-	return cpu > count * rank->loop.test || computes(rank, count, cpu) ? COMPUTES : WAITS;
+	return cpu > count * tests.test || computes(count, cpu) ? COMPUTES : WAITS;
 }
 
-static int judge(struct mal_rank *rank, uint64_t count, uint64_t ticks)
+static int judge(uint64_t count, uint64_t ticks)
 {
-	if (ticks > count * rank->loop.test)
-		return judge_slow(rank, count, ticks);
-	rank->loop.slow = false;
-	return computes(rank, count, ticks) ? COMPUTES : WAITS;
+	if (ticks > count * tests.test)
+		return judge_slow(count, ticks);
+	tests.slow = false;
+	return computes(count, ticks) ? COMPUTES : WAITS;
 }
 
-static void choose_next_look(struct mal_rank *rank, uint64_t count, uint64_t ticks)
+static void choose_next_look(uint64_t count, uint64_t ticks)
 {
-	uint64_t next = ticks ? count * rank->loop.look_every / ticks : TESTS_MAX;
+	uint64_t next = ticks ? count * tests.look_every / ticks : TESTS_MAX;
 
-	rank->loop.due = next < 1 ? 1 : next > TESTS_MAX ? TESTS_MAX : (unsigned int)next;
+	tests.due = next < 1 ? 1 : next > TESTS_MAX ? TESTS_MAX : (unsigned int)next;
 }
 
 /* The loop goes on, or becomes a wait. */
@@ -223,106 +240,105 @@ static void wait_on(struct mal_rank *rank)
 		mal_self.testing = true;
 		mal_self.collective = false;
 		mal_call_begin();
-		mal_wait_begin(mal_ticks() - rank->loop.begun);
+		mal_wait_begin(mal_ticks() - tests.begun);
 	}
 	if (rank->lend.lending)
 		arm(rank);
 	drop(rank);
 }
 
-static void begin_loop(struct mal_rank *rank)
+static void begin_loop(void)
 {
-	rank->loop.test = mal_s_to_ticks(TEST_S);
-	rank->loop.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-	rank->loop.pause = mal_s_to_ticks(PAUSE_S);
-	rank->loop.begun = mal_ticks();
-	rank->loop.early = true;
-	rank->loop.due = 1;
-	rank->loop.slow = false;
-	rank->loop.looks = 0;
-	rank->loop.tested = rank->loop.worked = 0;
+	tests.test = mal_s_to_ticks(TEST_S);
+	tests.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	tests.pause = mal_s_to_ticks(PAUSE_S);
+	tests.begun = mal_ticks();
+	tests.early = true;
+	tests.due = 1;
+	tests.slow = false;
+	tests.looks = 0;
+	tests.tested = tests.worked = 0;
 }
 
 void mal_mpi_test_begins(void)
 {
 	mal_mpi_in_test = 1;
-	if (mal.loop.timing && !mal.region.depth)
-		mal.loop.entered = mal_ticks();
+	if (tests.timing && !mal.region.depth)
+		tests.entered = mal_ticks();
 }
 
 void mal_mpi_yielded(uint64_t ticks)
 {
-	mal.loop.yielded += ticks;
+	tests.yielded += ticks;
 }
 
 /*
  * The test was timed, if a wrapper that times is around it. What shares the CPU makes some take
  * longer, none shorter: longer ones count little by little.
  */
-static void learn_test(struct mal_rank *rank)
+static void learn_test(void)
 {
-	uint64_t took = mal_ticks() - rank->loop.entered,
-		 most = rank->loop.inside + rank->loop.inside / 8 + 1;
+	uint64_t took = mal_ticks() - tests.entered, most = tests.inside + tests.inside / 8 + 1;
 
-	if (rank->loop.entered)
-		rank->loop.inside = rank->loop.inside && took > most ? most : took;
-	rank->loop.timing = false;
-	mal_self.tests_left = (long)rank->loop.due - 1;
+	if (tests.entered)
+		tests.inside = tests.inside && took > most ? most : took;
+	tests.timing = false;
+	mal_self.tests_left = (long)tests.due - 1;
 }
 
-static void look_again(struct mal_rank *rank)
+static void look_again(void)
 {
-	rank->loop.looked = mal_ticks();
-	rank->loop.yielded = 0;
-	mal_self.tests_left = rank->loop.due;
-	if (rank->loop.early || rank->loop.looks++ % TIMED_EVERY)
+	tests.looked = mal_ticks();
+	tests.yielded = 0;
+	mal_self.tests_left = tests.due;
+	if (tests.early || tests.looks++ % TIMED_EVERY)
 		return;
-	rank->loop.timing = true;
-	rank->loop.entered = 0;
+	tests.timing = true;
+	tests.entered = 0;
 	mal_mpi_in_test = -1;
 	mal_self.tests_left = 1;
 }
 
 __attribute__((noinline)) static void look(struct mal_rank *rank, uint64_t count)
 {
-	uint64_t ticks = mal_ticks() - mal.loop.looked;
+	uint64_t ticks = mal_ticks() - tests.looked;
 	int what;
 
-	if (!mal.loop.looked) {
-		begin_loop(rank);
-		look_again(rank);
+	if (!tests.looked) {
+		begin_loop();
+		look_again();
 		return;
 	}
-	if (rank->loop.early && ticks < count * rank->loop.pause) {
-		rank->loop.due *= 2;
-		rank->loop.early = rank->loop.due < TESTS_FIRST;
-		look_again(rank);
+	if (tests.early && ticks < count * tests.pause) {
+		tests.due *= 2;
+		tests.early = tests.due < TESTS_FIRST;
+		look_again();
 		return;
 	}
-	rank->loop.early = false;
-	what = judge(rank, count, ticks);
+	tests.early = false;
+	what = judge(count, ticks);
 	if (what == COMPUTES) {
 		mal_mpi_end_tests();
 		return;
 	}
 	if (what == WAITS || mal_self.testing) {
-		choose_next_look(rank, count, ticks);
+		choose_next_look(count, ticks);
 		wait_on(rank);
 	}
-	look_again(rank);
+	look_again();
 }
 
 /* Not inlined, so that the caller has no registers to save. */
 __attribute__((noinline)) static void look_saving_fp(struct mal_rank *rank)
 {
-	uint64_t count = (uint64_t)(mal.loop.due - mal_self.tests_left);
+	uint64_t count = (uint64_t)(tests.due - mal_self.tests_left);
 	struct mal_fpstate saved;
 
 	mal_self.tests_left = TESTS_EARLY;
 	if (!mal_self.primary || !rank->active || rank->region.depth || mal_self.declared)
 		return;
-	if (mal.loop.timing) {
-		learn_test(rank);
+	if (tests.timing) {
+		learn_test();
 		return;
 	}
 	saved = mal_fpstate_save();

@@ -39,7 +39,7 @@ void mal_sizing_open(struct mal_rank *rank)
 	rank->sizing.look_every = mal_s_to_ticks(LOOK_EVERY_S);
 	rank->sizing.share_region = mal_s_to_ticks(SHARE_REGION_S);
 	rank->sizing.grow_region = mal_s_to_ticks(GROW_REGION_S);
-	mal_length_open(rank, rank->sizing.share_region);
+	mal_length_open(rank->sizing.share_region);
 }
 
 /*

@@ -421,7 +421,7 @@ unsigned int mal_team_max(const struct mal_rank *rank)
 	/* What it was told may be more. */
 	if (home < rank->team.base)
 		home = rank->team.base;
-	if (!rank->slot->count.regions || !mal_length_is_mostly_short(rank))
+	if (!rank->slot->count.regions || !mal_length_is_mostly_short())
 		return max;
 	return max && max < home ? max : home;
 }

@@ -52,7 +52,7 @@ static void of_just_300_us(void **state)
 	for (int i = 0; i < 100; i++) {
 		take(&region, 1, 310 * US);
 		assert_true(mal_sizing_may_share(&mal, mal.region.current));
-		assert_false(mal_length_is_mostly_short(&mal));
+		assert_false(mal_length_is_mostly_short());
 	}
 	take(&region, 1, 150 * US);
 	take(&region, 10, 150 * US);
@@ -183,16 +183,16 @@ static void rank_is_short_by_its_last_time(void **state)
 	static const char region, brief;
 
 	(void)state;
-	assert_false(mal_length_is_mostly_short(&mal));
+	assert_false(mal_length_is_mostly_short());
 	take(&brief, 1500, 10 * US);
-	assert_true(mal_length_is_mostly_short(&mal));
+	assert_true(mal_length_is_mostly_short());
 	take(&region, 1, LONG);
-	assert_false(mal_length_is_mostly_short(&mal));
+	assert_false(mal_length_is_mostly_short());
 	take(&region, 500, LONG);
 	take(&brief, 200000, 10 * US);
-	assert_true(mal_length_is_mostly_short(&mal));
+	assert_true(mal_length_is_mostly_short());
 	take(&region, 100, LONG);
-	assert_false(mal_length_is_mostly_short(&mal));
+	assert_false(mal_length_is_mostly_short());
 }
 
 /* Creating the threads takes long: that is not the region's work, and measures nothing. */

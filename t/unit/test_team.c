@@ -551,9 +551,8 @@ static void places_of_the_user_bind_anew(void **state)
 
 static bool mostly_short;
 
-bool mal_length_is_mostly_short(const struct mal_rank *rank)
+bool mal_length_is_mostly_short(void)
 {
-	(void)rank;
 	return mostly_short;
 }
 

@@ -122,13 +122,6 @@ struct mal_rank {
 		uint64_t share_region;
 	} sizing;
 
-	/* length.c */
-	struct {
-		uint64_t all, in_short; /* ticks in regions lately, and in short ones */
-		/* ticks, set once */
-		uint64_t sure, step, lately, short_region, slack;
-	} lengths;
-
 	/*
 	 * wait.c: polls of the primary thread in blocking calls. A wait that ends before `first`
 	 * polls is not timed; of those some are, for all.
@@ -223,26 +216,6 @@ struct mal_rank {
 		uint64_t free_ticks; /* in free regions, primary thread */
 	} proofs;
 
-	/* mpi_test_loops.c: of the primary thread */
-	struct {
-		unsigned int due;   /* tests from the last look to the next */
-		unsigned int looks; /* at this loop, but for early ones */
-		bool early;	    /* so far there was no pause */
-		uint64_t begun;	    /* tick */
-		bool timing;	    /* the next test, or this one, is timed by itself */
-		uint64_t entered;   /* its tick; 0: not yet */
-		/* ticks that a test takes if nothing disturbs; 0: none was timed yet */
-		uint64_t inside;
-		uint64_t yielded;	 /* ticks in sched_yield() since the last look */
-		uint64_t tested, worked; /* ticks in tests and between them, of the last looks */
-		uint64_t looked;	 /* tick, 0: not yet */
-		/* the tests before the last look took long; USED and SWITCHES were read then */
-		bool slow;
-		uint64_t used;
-		long switches;
-		uint64_t test, pause; /* TEST_S, PAUSE_S in ticks */
-		uint64_t look_every;
-	} loop;
 	/* mpi_test_loops.c: shared by the primary thread and the watching one */
 	struct {
 		/* a lock, held for microseconds by the thread that lends or takes back */
