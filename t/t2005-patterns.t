@@ -134,4 +134,18 @@ for variable in OMP_PROC_BIND=true OMP_PLACES=cores OMP_THREAD_LIMIT=1; do
 	all_of "exits 0" "same plain" || failed+=" $variable"
 done
 ok "OMP_PROC_BIND, OMP_PLACES, OMP_THREAD_LIMIT set by the user" [ -z "$failed" ]
+
+region="a region's call where no OpenMP runtime is loaded ends the program with a line"
+if [ "$(uname -m)" = x86_64 ]; then
+	run env LD_PRELOAD="$stage/lib/malleable/libmalleable.so" python3 -c '
+import ctypes
+libc = ctypes.CDLL(None)
+libc.dlvsym.restype = ctypes.c_void_p
+call = libc.dlvsym(None, b"GOMP_parallel", b"GOMP_4.0")
+ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(call)(None, None, 1, 0)'
+	ok "$region" all_of "exits 134" \
+		"complains 'balance: the program calls GOMP_parallel, but no loaded OpenMP runtime has it'"
+else
+	skip "$region" "its code is for x86-64"
+fi
 done_testing

@@ -269,6 +269,7 @@ static void begins_with_less(void **state)
 	setenv(MAL_ENV_MODE, "team", 1);
 	mal_attach();
 	assert_string_equal(home(), "3");
+	assert_memory_equal(&test_kernel.mask[1], &mal.home, sizeof(mal.home));
 	assert_int_equal(mal.mode, MAL_MODE_TEAM);
 }
 

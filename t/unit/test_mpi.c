@@ -60,6 +60,7 @@ unsigned int ucp_worker_progress(void *worker);
 
 /* What the rank library hears. */
 static unsigned int entered, left, boundaries, tested, done, unwound, polled, finalized, probed;
+#define NEVER ((enum mal_mpi_polling)(MAL_MPI_POLLS_SEEN + 1))
 static enum mal_mpi_polling initialized;
 __thread signed char mal_mpi_in_test;
 static unsigned int timed;
@@ -472,7 +473,9 @@ static void sessions_touch_no_world(void **state)
 	(void)state;
 	version = OPEN;
 	MPI_T_init_thread(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	initialized = NEVER;
 	MPI_Session_init(0, 0, (mpi_word)&session, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	assert_int_not_equal(initialized, NEVER);
 	assert_int_equal(over(5), 1);
 	MPI_Session_finalize(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	/* Without MPI_Init nobody may use the world. */
@@ -487,7 +490,9 @@ static void sessions_of_fortran(void **state)
 
 	(void)state;
 	version = OPEN;
+	initialized = NEVER;
 	mpi_session_init_(0, 0, (mpi_word)&session, (mpi_word)&error, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	assert_int_not_equal(initialized, NEVER);
 	assert_int_equal(over(5), 1);
 	mpi_session_finalize_(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	assert_int_equal(entered, left);

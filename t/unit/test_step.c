@@ -37,7 +37,7 @@ void __wrap_mal_script_tell_no_ranks(unsigned int job);
 
 /* The system, and what was done. */
 static struct {
-	uid_t euid;
+	uid_t euid, user;
 	gid_t egid;
 	bool no_root, no_return, no_affinity, no_files, no_limits, in_time;
 	uint32_t magic; /* what the controller's report begins with, 0: there is none */
@@ -117,7 +117,7 @@ int __wrap_mal_launch(struct mal_launched *controller, const struct mal_launch_o
 {
 	(void)err;
 	assert_string_equal(options->arguments.cpus, "0-1");
-	assert_true(options->arguments.becomes_user && options->arguments.user == USER);
+	assert_true(options->arguments.becomes_user && options->arguments.user == now.user);
 	assert_int_equal(options->arguments.group, GROUP);
 	assert_int_equal(now.euid, 0);
 	assert_int_equal(now.egid, 0);
@@ -348,7 +348,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(&now, 0, sizeof(now));
-	now.euid = USER;
+	now.euid = now.user = USER;
 	now.egid = GROUP;
 	now.in_time = true;
 	now.magic = MAL_OUTCOME_MAGIC;
@@ -390,6 +390,16 @@ static void step_runs_and_ends_well(void **state)
 	assert_string_equal(now.errors, "");
 	balance_step_end();
 	assert_int_equal(now.ended, 1);
+}
+
+/* A step of the first user after root's is begun by root as well. */
+static void steps_of_user_1_are_begun_by_root(void **state)
+{
+	(void)state;
+	now.euid = now.user = 1;
+	balance_step_begin(NULL);
+	assert_int_equal(now.launched, 1);
+	assert_int_equal(now.euid, 1);
 }
 
 /* Controllers of several nodes report together, and do not write to the same files. */
@@ -645,6 +655,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(step_runs_and_ends_well, set_up),
+		cmocka_unit_test_setup(steps_of_user_1_are_begun_by_root, set_up),
 		cmocka_unit_test_setup(controllers_hear_of_other_nodes, set_up),
 		cmocka_unit_test_setup(without_limits_nothing_starts, set_up),
 		cmocka_unit_test_setup(without_cpus_nothing_starts, set_up),
