@@ -89,6 +89,8 @@ keep_logs() {
 }
 
 finish() {
+	# What began and was not ended.
+	jobs -pr | xargs -r kill 2>/dev/null
 	[ -d "$BALANCE_CLUSTER" ] && "$srcdir/contrib/cluster" stop >/dev/null 2>&1
 	[ -n "${KEEP:-}" ] || rm -rf "$work"
 }
@@ -198,16 +200,18 @@ test_policies() {
 }
 
 # begin COMMAND...: run it in the background, output as of run; a program of ours is told to stop by
-# --until="$work/stop". ended: tell it to, and wait for its status.
+# --until="$work/stop". ended: tell it to, and wait for its status, for $limit seconds from then: how
+# long the checks before that take is a matter of the machine.
 begin() {
 	# What an earlier one printed is not taken for its output.
 	rm -f "$work/stop" "$work/out" "$work/err"
-	timeout -k 5 "${limit:-300}" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- &
+	timeout -k 5 "$((10 * ${limit:-300}))" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- &
 	step=$!
 }
 ended() {
 	: >"$work/stop"
 	status=0
+	timeout "${limit:-300}" tail -s 0.1 --pid="$step" -f /dev/null || kill "$step"
 	wait "$step" || status=$?
 	without_queue
 }

@@ -56,7 +56,7 @@ told() { jq -e "$2" "$files/$1.json" >"$work/said"; }
 in_job() {
 	printf '#!/bin/bash\n. "$work/lib"\n%s\n' "$1" >"$work/job.sh"
 	chmod 755 "$work/job.sh"
-	run "${as[@]}" salloc -D / -Q -n2 -c1 "$work/job.sh"
+	limit=1800 run "${as[@]}" salloc -D / -Q -n2 -c1 "$work/job.sh"
 }
 as=()
 in_job '
