@@ -115,7 +115,7 @@ ok "a wrong number is refused" all_of "exits 2" "complains 'not a number'"
 run "$node" --cold=l4:3 true
 ok "a wrong way too" all_of "exits 2" "complains 'is not core:US'"
 on --topology="core:4 pu:1" true
-ok "and a topology of other cores" all_of "exits 125" "complains 'has not 8 cores'"
+ok "a topology of other cores is refused" all_of "exits 125" "complains 'has not 8 cores'"
 run "$node"
 ok "no command is refused" all_of "exits 2" "complains 'a command is needed'"
 run "$node" --help

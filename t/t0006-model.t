@@ -30,7 +30,7 @@ ok "three ranks with two CPUs each: one computes, one gives a CPU away, one ends
 	-DSCENE_MOVE -DCPUS_EACH=2
 ok "the one that computes is killed at any moment" right -DSCENE_DIE -DVICTIM=0
 ok "the one that lends is" right -DSCENE_DIE -DVICTIM=1
-ok "and the hints on free CPUs and borrowers are right, whoever is killed: who computes" right \
+ok "the hints on free CPUs and borrowers are right, whoever is killed: who computes" right \
 	-DSCENE_DIE -DVICTIM=0 -DHINTS
 ok "hints on free CPUs are right whoever is killed as it lends" right -DSCENE_DIE -DVICTIM=1 -DHINTS
 pattern='state\[owner'
@@ -44,7 +44,8 @@ ok "a thread that has no place to go to, as its rank has lent all, is found" wro
 	-DSCENE_LEND -DREGIONS=1 -DPOLLS=1 -DFAULT_NO_WAY_HOME
 ok "a thread that nobody sends away where a grant is rolled back is found" wrong \
 	-DSCENE_LEND -DREGIONS=2 -DFAULT_ROLL_BACK
-ok "so is one whose rank had returned the CPU before" wrong -DSCENE_LEND -DREGIONS=1 \
+ok "a thread is found whose rank had returned the CPU before a grant is rolled back" \
+	wrong -DSCENE_LEND -DREGIONS=1 \
 	-DBOTH_WAIT -DFAULT_RETURNED
 pattern='waiting'
 ok "a CPU granted to a rank that waits by now is found parked" wrong -DSCENE_LEND -DREGIONS=2 \

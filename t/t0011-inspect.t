@@ -27,7 +27,7 @@ else
 		measured --compilers gcc --options O2 falone.f90 floops.f90 fbound.f90
 	ok "what is stored under masks, compared or copied is seen" \
 		measured --options O2,avx512 paces.c strings.c uneven.c wide.c
-	ok "so is what gcc -Os sets at once, and a wait whose end is far from its beginning" \
+	ok "what gcc -Os sets at once is seen, and a wait whose end is far from its beginning" \
 		measured --compilers gcc --options Os misuse.c waits.c
 fi
 cat >"$work/fused.c" <<'C'
@@ -51,7 +51,7 @@ run "$malleable" inspect "$work/fused"
 ok "a loop of fused vectors and a rest may round otherwise" says 'free, sums: vectors and the rest'
 gcc -O3 -fopenmp -o "$work/fused" "$work/fused.c" || exit 1
 run "$malleable" inspect "$work/fused"
-ok "not where nothing is fused" says ': free$'
+ok "a loop of vectors and a rest is rounded alike where nothing is fused" says ': free$'
 gcc -O2 -fopenmp -w -s -o "$work/stripped" "$corpus/programs/tasks.c" || exit 1
 run "$malleable" inspect --json "$work/stripped"
 ok "a stripped program is read by its unwind information" \
@@ -153,7 +153,7 @@ C
 gcc -shared -fPIC -w -o "$work/shrink.so" "$work/shrink.c" || exit 1
 run env LD_PRELOAD="$work/shrink.so" "$stage/bin/malleable" inspect "$work/stripped" \
 	9<>"$work/stripped"
-ok "so is a file that gets shorter while it is read" all_of "exits 1" \
+ok "a file that gets shorter while it is read is an error" all_of "exits 1" \
 	"complains 'stripped: the file shrank while it was read'"
 mkfifo "$work/closed" || exit 1
 exec 8<>"$work/closed"

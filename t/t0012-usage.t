@@ -51,7 +51,7 @@ tells_version() {
 }
 ok "each command refuses an unknown option" each unknown
 ok "an unknown letter" each letter
-ok "and a value where none is allowed" each help_takes
+ok "a value where none is allowed" each help_takes
 ok "each command helps, and so does malleable help" each helps
 ok "each command tells its version" each tells_version
 
@@ -183,7 +183,8 @@ elsewhere() {
 ok "malleable names them where they are not" all_of "elsewhere report" "elsewhere convert" \
 	"elsewhere acct"
 run env PATH=/dev/null "$malleable" help
-ok "and tells how they are installed, not that they are there" all_of "exits 0" \
+ok "malleable tells how tools for analysts are installed, not that they are there" \
+	all_of "exits 0" \
 	"says 'analysts .report, convert, acct.: pip install /'" \
 	"! says '^  (report|convert|acct) '"
 mkdir -p home/bin && printf '#!/bin/sh\nenv\n' >home/bin/malleable-acct
@@ -199,7 +200,8 @@ ok "Python gets nothing of the environment's, nor of the home of who runs it" al
 	"isolated /dev/null/none" "says '^PYTHONNOUSERSITE=1$'" \
 	"isolated /" "says '^PYTHONNOUSERSITE=1$'" \
 	"isolated '$PWD/ho'" "says '^PYTHONNOUSERSITE=1$'"
-ok "but where the tool itself is there" all_of "isolated '$PWD/home'" "! says '^PYTHONNO'"
+ok "Python is started where the tool itself is there" \
+	all_of "isolated '$PWD/home'" "! says '^PYTHONNO'"
 
 internal_help() {
 	local program option
@@ -225,7 +227,7 @@ internal_wrong() {
 		usage malleable-slurm "give JOB" "$lib/malleable-slurm" 1x &&
 		usage malleable-store "give USER GROUP FILE" "$lib/malleable-store" 0 x /f
 }
-ok "and refuse what they do not know" internal_wrong
+ok "the programs that Slurm starts refuse what they do not know" internal_wrong
 
 scripts() {
 	local name wanted
@@ -250,7 +252,8 @@ chmod 755 bin/srun
 ok "malleable status of a job, where Slurm does not answer" \
 	refused 1 "malleable status: job 99: fatal: b" \
 	env PATH="$work/bin:$PATH" "$malleable" status 99
-ok "and where there is no srun" refused 1 "malleable status: no balanced step 99 .* on this node" \
+ok "malleable status of a job, where there is no srun" \
+	refused 1 "malleable status: no balanced step 99 .* on this node" \
 	env PATH=/dev/null "$malleable" status 99
 ok "malleable status --watch of a step ends with it" \
 	refused 1 "malleable status: no balanced step me.0 " "$malleable" status --watch=1 me.0
@@ -264,9 +267,9 @@ watches() {
 	return $result
 }
 if ls /run/malleable/sockets/* >/dev/null 2>&1; then
-	skip "and of the node does not" "steps run here"
+	skip "malleable status --watch of the node does not end with a step" "steps run here"
 else
-	ok "and of the node does not" watches
+	ok "malleable status --watch of the node does not end with a step" watches
 fi
 
 # The example of doc/trace.md is what its command prints.

@@ -42,10 +42,11 @@ refused() {
 		"[ \$(wc -l <err) = 1 ]"
 }
 ok "one that was asked for is an error" refused PMIx libpmix-dev --with-pmix
-ok "and so is the first, where all were" refused libseccomp libseccomp-dev --with-all
+ok "--with-all: the first part that is missing is an error" \
+	refused libseccomp libseccomp-dev --with-all
 configured --without-all --disable-hardening
 ok "without all of them it ends well" all_of "exits 0" "says 'with: nothing that is optional'"
-ok "and says of each what is lost" left_out "${optional[@]}"
+ok "configure says of each part that is left out what is lost" left_out "${optional[@]}"
 
 # What it makes: no symbol of ours is missed, as modules are linked with whatever is not there.
 limit=1200 run make -j2 malleable malleabled libmalleable.la balance.la CFLAGS=-O0

@@ -65,7 +65,7 @@ matches() {
 }
 ok "Debian's packages have each file once" matches "$work/debian"
 grep -v '\.la$' "$work/installed" >"$work/kept" && mv "$work/kept" "$work/installed"
-ok "and so have those for RPM" matches "$work/spec"
+ok "packages for RPM have each file once" matches "$work/spec"
 echo usr/bin/new >>"$work/installed"
 ok "a file that no package has is found" eval '! matches "$work/spec" >/dev/null'
 

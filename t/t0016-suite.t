@@ -13,7 +13,8 @@ run "$suite" --list
 ok "the suite lists its scenarios" \
 	all_of "exits 0" "says '^steady +8x6 node: '" "says '^here-even '"
 run "$suite" --list --set sabo --where here
-ok "and those of the paper, none on real CPUs" all_of "exits 0" "[ ! -s $work/out ]"
+ok "the suite lists the scenarios of the paper, none on real CPUs" \
+	all_of "exits 0" "[ ! -s $work/out ]"
 # shapes CPUS: those of the scenarios on so many real CPUs.
 shapes() {
 	FAKE_CPUS=$1 LD_PRELOAD=$programs/fakecpus.so "$suite" --list --where here |
@@ -65,7 +66,8 @@ ok "gen: works rotate" loads "0+3 0+1 0+1;0+3 0+1 0+1;0+1 0+3 0+1;0+1 0+3 0+1;" 
 	--work=3,1,1 --iterations=4 --rotate=2
 ok "gen: works drift" \
 	loads "0+3 0+1;0+2 0+2;0+1 0+3;0+2 0+2;" --ranks=2 --work=3,1 --iterations=4 --drift
-ok "and alternate, with what is serial, or one thread's" loads "1+3 2+0;0.5+1.5 4+0;" --ranks=2 \
+ok "gen: works alternate, with what is serial, or one thread's" \
+	loads "1+3 2+0;0.5+1.5 4+0;" --ranks=2 \
 	--work=8,4 --iterations=1 --regions=2 --alternate --serial=0.25 --unscaled=1
 run "$gen" --chunks=0
 ok "wrong usage of it is refused" refused 'gen --help$'

@@ -14,7 +14,7 @@ as_user() { "${user[@]}" make -s --eval="value: ; @echo \$($1)" value; }
 runs=$(as_user run_alone)
 ok "it runs layers, style and the model" [ "$runs" = \
 	"t/t0002-walls.t t/t0010-style.t t/t0006-model.t" ]
-ok "and builds nothing for others" [ -z "$(as_user check_SCRIPTS)" ]
+ok "check of an ordinary user builds nothing for others" [ -z "$(as_user check_SCRIPTS)" ]
 ok "as root it runs those of the gate" all_of "value run_alone | grep -q t4001-faults" \
 	"value check_SCRIPTS | grep -q stage.stamp" "! value run_alone | grep -q t0006-model"
 

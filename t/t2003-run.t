@@ -249,7 +249,8 @@ two_cpus() { [ "$(cat "$work"/chain.out/[ab] | sort -u | wc -l)" = 2 ]; }
 ok "processes of a script are ranks with a CPU each" all_of "exits 0" two_cpus \
 	"complains ', 2 ranks, 2 CPUs'"
 malleable --ranks=0 -- true
-ok "so many ranks cannot be" all_of "exits 2" "complains 'ranks=0: must be from 1 to 1024'"
+ok "malleable run refuses more ranks than can be" \
+	all_of "exits 2" "complains 'ranks=0: must be from 1 to 1024'"
 cat >"$work/offers" <<'END'
 [ "$OMPI_COMM_WORLD_RANK" = 0 ] &&
 	exec "$1" offer -- sh -c "until [ -e $2 ]; do sleep 0.01; done; exit 7"
@@ -269,7 +270,7 @@ ok "outside a step it runs alone" exits 5
 run "$stage/bin/malleable" offer -- "$work/none"
 ok "a command that is not there is 127" all_of "exits 127" "complains 'offer: cannot run'"
 run "$stage/bin/malleable" offer
-ok "and one is needed" all_of "exits 2" "complains 'give a command'"
+ok "malleable offer needs a command" all_of "exits 2" "complains 'give a command'"
 # kill -9 in the middle of each call, of one that lends and of one that borrows: the other one has
 # its own CPU, and what it has besides is its own.
 # shellcheck disable=SC2046 # words

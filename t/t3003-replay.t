@@ -149,7 +149,7 @@ if [ -x "$tools/malleable-report" ]; then
 		"jq -e '.total | .reports == 1 and .no_estimate == 1 and .saved_cpu_s == 0 and
 			.left_cpu_s == 0' '$work/out' >'$work/said'"
 else
-	skip "nor its page" "needs contrib/prepare's Python"
+	skip "beside others the page of a replay has no estimate" "needs contrib/prepare's Python"
 	skip "and nothing is added up of it" "needs contrib/prepare's Python"
 fi
 

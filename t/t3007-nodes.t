@@ -88,7 +88,7 @@ both "${heavy_first[@]}"
 wait_until second_computes
 rm /run/malleable.off
 ended
-ok "so does the second where the first is not" \
+ok "the second node reports by itself where the first is not balanced" \
 	all_of "exits 0" "complains 'balance: step [0-9.]+ on $second: auto'" \
 	"silent_about 'on $first: auto'"
 

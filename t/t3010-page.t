@@ -66,7 +66,7 @@ ok "each CPU's ranks are in the page" all_of "[ \$(wc -l <'$work/lanes') = 8 ]" 
 	"grep -qx 'CPU 1: 0, 0.00 s to 1.00 s' '$work/lanes'" \
 	"grep -qx 'CPU 1: 1, 2.00 s to 3.00 s' '$work/lanes'"
 page "$work/moved.html" lanes work >"$work/lanes"
-ok "and so is its work" grep -qx 'rank 1: 1.5, 2.00 s to 3.00 s' "$work/lanes"
+ok "each rank's work is in the page" grep -qx 'rank 1: 1.5, 2.00 s to 3.00 s' "$work/lanes"
 ok "the efficiencies are in it" grep -q '<b class="communication">50.0 %</b>' "$work/moved.html"
 ok "names in a page are text" all_of "page '$work/moved.html' check" \
 	"grep -qF 'Step &lt;b&gt;7.0 on a&amp;b' '$work/moved.html'" \
@@ -111,7 +111,7 @@ ok "a page is written" exits 0
 report --policy=off -o again.html drift
 ok "over a page of its own" exits 0
 report --policy=off -o theirs.html drift
-ok "and over none of others" all_of "exits 1" "grep -q '^.*></html>\$' theirs.html" \
+ok "no page of others is written over" all_of "exits 1" "grep -q '^.*></html>\$' theirs.html" \
 	"complains 'theirs.html: malleable did not write the file there; name another'"
 refuses report 2 "the following arguments are required: TRACE"
 refuses report 2 "give 1 to 64 traces" $(seq 65)
@@ -134,7 +134,7 @@ run env PATH="$tools:/usr/bin:/bin" "$stage/bin/malleable" report -o - drift
 ok "its replay is its own where PATH has none" all_of "exits 0" \
 	"[ \"\$(page '$work/out' table policies | wc -l)\" = 5 ]"
 run malleable report -o - drift
-ok "and runs it where it is" all_of "exits 0" "page '$work/out' check"
+ok "malleable report runs what does it now where it is" all_of "exits 0" "page '$work/out' check"
 
 # picture PAGE OPTION...: in the browser, to $work/picture.png; its log to $work/log.
 picture() {

@@ -19,7 +19,8 @@ for format in csv:csv perfetto:json paraver:prv; do
 	convert --to=${format%:*} trace
 	ok "${format%:*} is written beside the trace" all_of "exits 0" \
 		"says '^trace.${format#*:}$'" "[ -s 'trace.${format#*:}' ]"
-	ok "and has every figure of it" comes_back ${format%:*} trace "trace.${format#*:}"
+	ok "a converted trace has every figure of it" \
+		comes_back ${format%:*} trace "trace.${format#*:}"
 done
 jq -c 'if .type == "window" and input_line_number == 20 then .ranks[2].mpi_s += 1e-4 else . end' \
 	trace >other

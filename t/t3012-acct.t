@@ -53,7 +53,8 @@ ok "for Prometheus: gains and losses apart, as counters never fall" all_of "exit
 	"[ \"\$(value steps_without_estimate_total solver)\" = 0 ]" \
 	"[ \$(grep -c '^# TYPE' '$work/out') = 7 ]"
 grep -o 'malleable_[a-z_]*' "$srcdir/contrib/grafana.json" | sort -u >"$work/shown"
-ok "and all that the dashboard shows is there" all_of "[ \$(wc -l <'$work/shown') = 5 ]" \
+ok "all that the dashboard shows is there for Prometheus" \
+	all_of "[ \$(wc -l <'$work/shown') = 5 ]" \
 	"[ -z \"\$(grep -vxf <(sed -n 's/^# TYPE \([a-z_]*\).*/\1/p' '$work/out') '$work/shown')\" ]"
 if command -v promtool >/dev/null; then
 	report 9.0.n1.json auto 'a"b\c' 2026-01-06T10:00:00Z 3600 3900 1800
@@ -61,9 +62,9 @@ if command -v promtool >/dev/null; then
 	cp "$work/out" "$work/prom"
 	rm "$dir/9.0.n1.json"
 	run sh -c "promtool check metrics <'$work/prom'"
-	ok "and promtool has nothing to say" all_of "exits 0" "[ ! -s '$work/err' ]"
+	ok "promtool has nothing to say" all_of "exits 0" "[ ! -s '$work/err' ]"
 else
-	skip "and promtool has nothing to say" "there is no promtool"
+	skip "promtool has nothing to say" "there is no promtool"
 fi
 
 mkfifo "$dir/pipe.json"
@@ -113,7 +114,7 @@ if [ "$(id -u)" = 0 ]; then
 	ok "root sees what only the users may read" all_of "exits 0" \
 		"[ \"\$(row nobody)\" = '1 4.00 0.00 2.00' ]"
 	run setpriv --bounding-set=-setuid --inh-caps=-setuid malleable-acct "$dir"
-	ok "and reads nothing as long as it is root" all_of "exits 1" \
+	ok "malleable acct reads nothing as long as it is root" all_of "exits 1" \
 		"complains 'cannot give up root'" "[ ! -s '$work/out' ]"
 	# beside AS_ROOT AS_USER COMMAND...: what others do beside the reader.
 	beside() {
@@ -178,7 +179,7 @@ if [ "$(id -u)" = 0 ]; then
 		all_of "as 973 973" "as 1973 65534" "as 0 65534"
 else
 	for what in "root sees what only the users may read" \
-		"and reads nothing as long as it is root" \
+		"malleable acct reads nothing as long as it is root" \
 		"no process of the reader's user changes its limits" \
 		"reports that a limit keeps off are said to be" "and so are programs" \
 		"a reader that somebody stops or kills is said" \

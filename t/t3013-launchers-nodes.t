@@ -28,7 +28,7 @@ ok "which is on both nodes, with one line on them together" all_of \
 	"complains '^balance: 2 nodes, 4 ranks, 4 CPUs: load balance between nodes'" "lines 3" \
 	"report_has '.between_nodes | .nodes == 2 and (.per_node | length) == 2'"
 mv report.json.*.0 report.json
-ok "so is the other one, whose ranks a daemon forks" report_has '.ranks == 2'
+ok "the launcher whose ranks a daemon forks is balanced on both nodes" report_has '.ranks == 2'
 
 cat >job <<JOB
 #!/bin/bash

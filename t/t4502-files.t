@@ -232,7 +232,7 @@ one_cpu() { [ "$(cpuset_of 0)" = "$1" ]; }
 ok "where its controller was killed it has its own alone, when another step comes" wait_until \
 	eval 'one_cpu 0 || one_cpu 1'
 ended
-ok "and nothing is left of it" wait_until no_directory
+ok "nothing is left of a step whose controller was killed" wait_until no_directory
 
 # Files of a user that root looks at.
 trace=$work/user/trace
@@ -247,10 +247,11 @@ run "$malleable" replay "$trace"
 ok "what a user wrote into a trace reaches no terminal" all_of "exits 0" "says '^step 1'" \
 	"harmless $work/out"
 run "$malleable" replay "$work/user/wrong"
-ok "nor do words that are wrong in it" all_of "exits 1" "complains 'it is no trace'" \
+ok "wrong words in a trace reach no terminal" all_of "exits 1" "complains 'it is no trace'" \
 	"harmless $work/err"
 run "$tools/malleable-convert" --to=paraver -o "$work/other.prv" "$trace"
-ok "nor the files made of it" all_of "exits 0" "harmless $work/other.row"
+ok "no file made of a trace has what a user wrote for terminals" \
+	all_of "exits 0" "harmless $work/other.row"
 for suffix in html csv json; do
 	"${user[@]}" ln -s "$work/precious" "$trace.$suffix"
 done

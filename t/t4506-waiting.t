@@ -44,7 +44,8 @@ unread() {
 users_deadlines
 unread --balance
 ok "a standard error that nobody reads: the step ends" [ $ends = yes ]
-ok "and the report of its step is in no one's way" all_of "says '^elapsed'" nothing_left
+ok "the report of a step whose standard error nobody reads is in no one's way" \
+	all_of "says '^elapsed'" nothing_left
 if full; then
 	balanced=$took
 	unread

@@ -69,7 +69,7 @@ limit=600 run "${user[@]}" python3 "$work/by_hand.py" "$malleabled" "$work/user"
 ok "$count controllers started by hand, out of a job: none is anybody else, all end" \
 	says '^hung 0 others 0$'
 written() { find "$work/reports" /run/malleable -mindepth 1 2>/dev/null; }
-ok "and none writes where root does" test -z "$(written)"
+ok "no controller that was started by hand writes where root does" test -z "$(written)"
 
 # in_step.py MALLEABLED SLEEP LOAD STOP: as a rank: another controller in the place of the step's
 # own, until STOP exists.

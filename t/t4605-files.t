@@ -68,7 +68,7 @@ ok "a name with the job's number is enough" all_of "exits 0" \
 	"[ \$(find $work/many -name 'r.*' | wc -l) = 2 ]" "! ls $work/many/r.*.* 2>/dev/null"
 job "${many[@]}" --wrap "$one; $one"
 this=$(jq -r .job "$work/many/r" 2>/dev/null)
-ok "so have steps of a job one after the other, which is said" all_of "exits 0" \
+ok "steps of a job one after the other have names of their own, which is said" all_of "exits 0" \
 	"whole '' .$this.1" "grep -q 'balance: the report is in .*r.$this.1, as ' $work/many/out*" \
 	"grep -q 'balance: the trace is in .*t.$this.1, as ' $work/many/out*"
 # Both write their traces before one of them ends.

@@ -36,7 +36,7 @@ wait_until no_controller
 ok "slurmctld hangs: the controller leaves at the end of the step" no_controller
 kill -CONT "$(daemon slurmctld)"
 ended
-ok "and the step ends well when it is back" well
+ok "a step ends well when slurmctld is back" well
 ok "nothing is left" unharmed
 
 begin srun -n2 --balance "${short[@]}"
@@ -101,5 +101,5 @@ ok "a job whose number another one had, with what that one left" \
 	all_of "exits 0" "says '^job 1$'" "says ^elapsed"
 ok "nothing is left of both" unharmed
 run srun -n2 --balance "${short[@]}"
-ok "and further jobs are balanced" all_of well unharmed
+ok "further jobs are balanced behind one whose number another had" all_of well unharmed
 done_testing

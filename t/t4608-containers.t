@@ -67,7 +67,7 @@ if [ "$(namespaces 2>/dev/null)" = private ]; then
 	ok "job_container/tmpfs: balanced with a /tmp and a /dev/shm of its own" \
 		all_of "exits 0" "says ^elapsed" "complains '2 ranks, 2 CPUs'"
 	run srun -n2 --balance=auto,grow=job --balance-report="$outside/report.json" "${short[@]}"
-	ok "and its report is written" \
+	ok "the report of a step with a /tmp of its own is written" \
 		all_of "exits 0" "jq -e '.ranks == 2' $outside/report.json >/dev/null"
 	sed -i "s,libdir=[^ ]*,libdir=$hidden/malleable," "$BALANCE_CLUSTER/plugstack.conf"
 	run srun -n2 --balance "${short[@]}"

@@ -67,7 +67,8 @@ ok "a handler on a small stack starts a program" \
 	all_of "exits 0" "says '^started from a handler'"
 run srun -n1 --balance --balance-report=off unshare --mount "$work/handler" \
 	"mount -t tmpfs none $lib"
-ok "and where the libraries are hidden" all_of "exits 0" "says '^started from a handler'"
+ok "a program is started where the libraries are hidden" \
+	all_of "exits 0" "says '^started from a handler'"
 
 script first "unshare --mount $work/other" "exec ${short[*]}"
 script other "mount -t tmpfs none $lib" "exec true"

@@ -82,10 +82,11 @@ for kind in directory link file; do
 mpirun -n 2 "$load" --work=10,10 --iterations=1
 JOB
 	ok "where a stranger's $kind is in the way ranks are balanced" all_of "exits 0" "reports 1"
-	ok "and nothing is written there" [ "$(find "$work/others" /tmp/malleable-$uid/ \
+	ok "nothing is written where a stranger's $kind is in the way" \
+		[ "$(find "$work/others" /tmp/malleable-$uid/ \
 		-mindepth 1 ! -name named 2>/dev/null | wc -l)" = 0 ]
 	run "${user[@]}" "$stage/bin/malleable" status
-	ok "and status tells why it shows none of them" complains \
+	ok "status tells why it shows no step where a stranger's $kind is in the way" complains \
 		"/tmp/malleable-$uid is not a directory that only you can use: steps of mpirun"
 	rm -rf "/tmp/malleable-$uid"
 done
