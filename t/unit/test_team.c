@@ -17,6 +17,7 @@
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/threads.h"
+#include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/length.h"
 #include "libmalleable/rank/mpi/words.h"
@@ -549,6 +550,15 @@ static void places_of_the_user_bind_anew(void **state)
 	}
 }
 
+/* CPUs that the rank asks for from the last malleable_borrow() on. */
+static unsigned int wished;
+
+void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
+{
+	(void)rank;
+	wished = most;
+}
+
 static bool mostly_short;
 
 bool mal_length_is_mostly_short(void)
@@ -749,7 +759,9 @@ static void asks_for_cpus(void **state)
 	assert_int_equal(malleable_borrow(2), MALLEABLE_E_REFUSED);
 	assert_int_equal(malleable_borrow(-1), MALLEABLE_E_INVALID);
 	mal.ompt = false;
+	assert_int_equal(wished, 0);
 	assert_int_equal(malleable_borrow(2), 2);
+	assert_int_equal(wished, 2);
 	mal.region.depth = 1;
 	assert_int_equal(malleable_return(0), MALLEABLE_E_THREAD);
 	mal.region.depth = 0;
