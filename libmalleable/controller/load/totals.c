@@ -201,7 +201,6 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	} else {
 		/* What a team loses inside regions it loses without us too. */
 		off = without(&scene);
-		totals->shared_s += elapsed;
 		totals->unsure_s += off.max - off.min;
 	}
 	totals->windows++;

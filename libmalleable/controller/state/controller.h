@@ -91,11 +91,10 @@ struct mal_allocation {
 /* What the windows add up to. */
 struct mal_totals {
 	unsigned int windows;
-	double elapsed_s; /* as it was */
-	double off_s;	  /* predicted without balancing, at least */
-	double unsure_s;  /* it may be so much more */
-	double shared_s;  /* of the elapsed time, where it is no measure of that without */
-	double ideal_s;	  /* predicted with perfect balance */
+	double elapsed_s;		      /* as it was */
+	double off_s;			      /* predicted without balancing, at least */
+	double unsure_s;		      /* it may be so much more */
+	double ideal_s;			      /* predicted with perfect balance */
 	struct mal_cpu_seconds cpus;	      /* where their time went */
 	double balance_before, balance_after; /* load balance, weighted by elapsed time */
 	uint64_t shared;		      /* borrows and grants until the last window */
