@@ -39,17 +39,34 @@ enum malleable_control_error {
 typedef struct malleable_control malleable_control;
 
 /*
- * Call FOUND with ARGUMENT for each balanced step of the caller here (for root: of all users),
- * until it returns other than 0, which is returned then. NAME, as in malleable status (12.0,
- * mpirun.4711), lives until FOUND returns; UID is the step's user.
+ * A balanced step here. NAME as in malleable status (12.0, mpirun.4711); NULL: its controller does
+ * not answer. One name may have several controllers, as of two mpirun in a step: each has a SOCKET.
  */
-typedef int malleable_control_found(const char *name, unsigned int uid, void *argument);
+struct malleable_control_step {
+	size_t size; /* of this struct, which may grow at its end */
+	const char *name, *socket;
+	unsigned int uid, gid; /* of its user */
+};
+
+/*
+ * Call FOUND with ARGUMENT for each balanced step of the caller here (for root: of all users),
+ * until it returns other than 0, which is returned then. STEP lives until FOUND returns.
+ */
+typedef int malleable_control_found(const struct malleable_control_step *step, void *argument);
 int malleable_control_steps(malleable_control_found *found, void *argument);
 
 /*
- * Open the step of that NAME (without .PID where only one is so named); NULL: the step in which the
- * caller runs. *CONTROL is the caller's until malleable_control_close(), also after the step has
- * ended: calls return MALLEABLE_CONTROL_GONE then.
+ * How many steps here are left out, as they are other users'. Own ones of mpirun and malleable run
+ * are left out, too, where their directory is not to be trusted: the reason, or nothing, goes into
+ * WHY of SIZE bytes.
+ */
+int malleable_control_hidden(char *why, size_t size);
+
+/*
+ * Open the step of that NAME (without .PID where only one is so named), or with that socket, which
+ * begins with a slash; NULL: the step in which the caller runs. *CONTROL is the caller's until
+ * malleable_control_close(), also after the step has ended: calls return MALLEABLE_CONTROL_GONE
+ * then.
  */
 int malleable_control_open(const char *name, malleable_control **control);
 void malleable_control_close(malleable_control *control);
@@ -110,14 +127,14 @@ int malleable_control_set_policy(malleable_control *control, const char *text);
 
 /*
  * Several orders, of which all hold or none, and which ranks carry out in one plan: so they may
- * swap CPUs. TEXT has a line for each: the rank, and cpus=LIST, count=N, min=N, max=N or free.
- * Empty lines, and those that begin with #, are skipped.
+ * swap CPUs. TEXT has a line for each: the rank or "all", and cpus=LIST, count=N, min=N, max=N or
+ * free; policy=TEXT, for all, is the step's. Empty lines, and those that begin with #, are skipped.
  */
 int malleable_control_set_many(malleable_control *control, const char *text);
 
 /*
  * Wait until all CPUs have gone where orders and policy sent them, TIMEOUT_MS at most; below 0: no
- * limit. Returns 1, or 0 if some have not come in time.
+ * limit. Returns 1, or 0 if some have not come in time: the message has how many.
  */
 int malleable_control_await(malleable_control *control, int timeout_ms);
 

@@ -183,7 +183,8 @@ ok "without a controller the step runs unbalanced and is told why" \
 mkdir "$work/bare" && cp "$stage"/lib/malleable/{malleabled,libmalleable*.so} "$work/bare"
 with optional libdir="$work/bare"
 run srun -n2 --balance=auto,dlb=yes "${short[@]}"
-ok "without our library for DLB's names the step runs unbalanced, which one line says" all_of "exits 0" \
+ok "without our library for DLB's names the step runs unbalanced, which one line says" all_of \
+	"exits 0" \
 	"says ^elapsed" "[ \$(grep -c balance: $work/err) = 1 ]" \
 	"complains 'dlb=yes: there is no $work/bare/compat/libdlb.so.*runs unbalanced'"
 with required

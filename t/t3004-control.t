@@ -180,6 +180,21 @@ ok "another user's step is not to be changed" \
 run setpriv --reuid=65534 --regid=65534 --clear-groups "$malleable" status
 ok "another user's step is not to be seen" \
 	all_of "exits 1" "complains 'no balanced step on this node'"
+# root becomes the user first, as the command does, or has nothing of what that wrote.
+mkdir -m 777 "$work/strange"
+setpriv --reuid=65534 --regid=65534 --clear-groups "$malleable" run \
+	--libdir "$stage/lib/malleable" -- \
+	sh -c "until [ -e '$work/strange/end' ]; do sleep 0.1; done" \
+	>"$work/beside" 2>&1 8>&- &
+beside=$!
+strangers() { compgen -G "/tmp/malleable-65534/*" >/dev/null; }
+wait_until strangers
+control status "$(compgen -G "/tmp/malleable-65534/*")"
+ok "root opens no step of another user" all_of "exits 1" "says '^-2: the step is another user.s$'"
+set_to sh.0 --count=1
+ok "set as root does not either" all_of "exits 1" "complains 'no balanced step sh.0 on this node'"
+: >"$work/strange/end"
+wait "$beside"
 states() { "$malleable" status --ranks >"$work/out" && says '^ *[01] +[0-9]+ .* (waits|computes)'; }
 ok "its user sees what each rank does" wait_until states
 # Who writes nonsense into the socket, or nothing, or asks without end.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* json_number.h: numbers that may not be known. */
+/* json_number.h: numbers that may not be known, and values that may be missing. */
 #pragma once
 
 #include <jansson.h>
@@ -9,4 +9,17 @@
 static inline json_t *mal_json_number(double number)
 {
 	return isfinite(number) ? json_real(number) : json_null();
+}
+
+/* The number KEY of OBJECT, 0 if missing; and the text, empty if missing. Thread safe. */
+static inline double mal_json_number_of(const json_t *object, const char *key)
+{
+	return json_number_value(json_object_get(object, key));
+}
+
+static inline const char *mal_json_text_of(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+
+	return value ? value : "";
 }

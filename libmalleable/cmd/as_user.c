@@ -17,7 +17,8 @@
 #include "libmalleable/base/spawn.h"
 #include "libmalleable/cmd/as_user.h"
 
-/* How long a controller may still take when the time for all is used up. */
+/* For all controllers together, and how long one may still take when that is used up. */
+#define ALL_MS 5000
 #define EACH_MS 200
 /* Output that is accepted from one controller. */
 #define OUTPUT_MAX (4u << 20)
@@ -35,7 +36,7 @@ static void copy_clean(FILE *to, char *text, size_t length)
  * Become the user, without our terminal, into which input could be injected, and without our
  * descriptors.
  */
-static bool become(const struct mal_controller_process *controller, const int *ends)
+static bool become(uid_t uid, gid_t gid, const int *ends)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -44,9 +45,8 @@ static bool become(const struct mal_controller_process *controller, const int *e
 	    syscall(SYS_close_range, 3u, ~0u, 0u) < 0)
 		return false;
 	prctl(PR_SET_DUMPABLE, 0);
-	if (setgroups(0, NULL) < 0 ||
-	    setresgid(controller->gid, controller->gid, controller->gid) < 0 ||
-	    setresuid(controller->uid, controller->uid, controller->uid) < 0 || setuid(0) == 0)
+	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 ||
+	    setresuid(uid, uid, uid) < 0 || setuid(0) == 0)
 		return false;
 	prctl(PR_SET_DUMPABLE, 0);
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
@@ -81,17 +81,20 @@ static bool copy(const int *ends, FILE *const *to, long deadline)
 	return true;
 }
 
-int mal_step_as_user(const struct mal_controller_process *controller,
-		     int (*act)(const struct mal_controller_process *controller, void *argument,
-				FILE *out),
-		     void *argument, FILE *out)
+long mal_as_user_deadline(void)
 {
-	long latest = mal_now_ms() + mal_patience_ms(EACH_MS), deadline = controller->deadline_ms;
+	return mal_now_ms() + mal_patience_ms(ALL_MS);
+}
+
+int mal_as_user(uid_t uid, gid_t gid, long deadline_ms, int (*act)(void *argument, FILE *out),
+		void *argument, FILE *out)
+{
+	long latest = mal_now_ms() + mal_patience_ms(EACH_MS), deadline = deadline_ms;
 	int pipes[STREAMS][2], result = -1;
 	pid_t child;
 
-	if (controller->uid == geteuid())
-		return act(controller, argument, out);
+	if (uid == geteuid())
+		return act(argument, out);
 	deadline = deadline > latest ? deadline : latest;
 	fflush(NULL);
 	if (pipe2(pipes[OUT], O_CLOEXEC) < 0)
@@ -104,7 +107,7 @@ int mal_step_as_user(const struct mal_controller_process *controller,
 	child = fork();
 	if (child == 0) {
 		const int ends[STREAMS] = {pipes[OUT][1], pipes[ERR][1]};
-		int status = become(controller, ends) ? act(controller, argument, stdout) : 255;
+		int status = become(uid, gid, ends) ? act(argument, stdout) : 255;
 
 		fflush(NULL);
 		_exit(status);

@@ -7,15 +7,15 @@
 #pragma once
 
 #include <stdio.h>
+#include <sys/types.h>
 
-#include "libmalleable/control/steps.h"
+/* By when all controllers together have to answer, from now on. */
+long mal_as_user_deadline(void);
 
 /*
- * Call ACT with ARGUMENT as the controller's user. In a child if that is not the caller: its output
- * goes to OUT, its standard error to ours. Returns what ACT returns (0 to 255), or -1 if no child
- * could be started or it took too long.
+ * Call ACT with ARGUMENT as the user UID, in a child if that is not the caller: its output goes to
+ * OUT, its standard error to ours. Returns what ACT returns (0 to 255), or -1 if no child could be
+ * started or it was not done by DEADLINE_MS, and some time for itself.
  */
-int mal_step_as_user(const struct mal_controller_process *controller,
-		     int (*act)(const struct mal_controller_process *controller, void *argument,
-				FILE *out),
-		     void *argument, FILE *out);
+int mal_as_user(uid_t uid, gid_t gid, long deadline_ms, int (*act)(void *argument, FILE *out),
+		void *argument, FILE *out);

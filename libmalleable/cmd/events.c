@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* events.c: malleable events: what happens in a step, as it happens. */
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/base/json_number.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/control/steps.h"
 #include "libmalleable/malleable_control.h"
 
 static void usage(FILE *out)
@@ -39,25 +40,25 @@ static const char *owner(const json_t *event, const char *key, char *text, size_
 /* One event as a sentence. */
 static void print_event(const json_t *event)
 {
-	const char *kind = mal_step_text(event, "event");
+	const char *kind = mal_json_text_of(event, "event");
 	char from[32], to[32];
 
 	if (strcmp(kind, "lost") == 0) {
-		printf("%.0f events were lost\n", mal_step_number(event, "count"));
+		printf("%.0f events were lost\n", mal_json_number_of(event, "count"));
 		return;
 	}
-	printf("%10.3f s: ", mal_step_number(event, "at_s"));
+	printf("%10.3f s: ", mal_json_number_of(event, "at_s"));
 	if (strcmp(kind, "moved") == 0)
-		printf("CPU %.0f went from %s to %s\n", mal_step_number(event, "cpu"),
+		printf("CPU %.0f went from %s to %s\n", mal_json_number_of(event, "cpu"),
 		       owner(event, "from", from, sizeof(from)),
 		       owner(event, "to", to, sizeof(to)));
 	else if (strcmp(kind, "rank") == 0)
-		printf("rank %.0f %s\n", mal_step_number(event, "rank"),
+		printf("rank %.0f %s\n", mal_json_number_of(event, "rank"),
 		       json_is_true(json_object_get(event, "running")) ? "came" : "ended");
 	else if (strcmp(kind, "policy") == 0)
-		printf("policy %s\n", mal_step_text(event, "policy"));
+		printf("policy %s\n", mal_json_text_of(event, "policy"));
 	else
-		printf("plan %.0f%s\n", mal_step_number(event, "plan"),
+		printf("plan %.0f%s\n", mal_json_number_of(event, "plan"),
 		       strcmp(kind, "settled") == 0 ? ": all CPUs have arrived" : "");
 }
 

@@ -10,21 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmalleable/base/channel.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/as_user.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/control/control.h"
-#include "libmalleable/control/target.h"
+#include "libmalleable/malleable_control.h"
 
 /* How long --wait waits unless it is told, and at most. */
 #define WAIT_S 60
 #define WAIT_MAX_S 86400
+/* All words of a command line. */
+#define ORDERS_MAX 1984
 
 struct arguments {
 	const char *step; /* may end in a dot and the rank */
-	char words[MAL_CHANNEL_REQUEST - 64];
+	char words[ORDERS_MAX];
 	size_t length;
 	char *orders; /* those of a file; NULL: none */
 	unsigned int wait_s;
@@ -138,124 +138,188 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	return 0;
 }
 
-/* An order for a step, or a rank of it. */
+/* What ARGUMENTS->step means: the first LENGTH letters are a step's name, and RANK its rank. */
 struct order {
 	const struct arguments *arguments;
-	const char *rank;
+	size_t length;
+	const char *rank; /* or "all" */
+	/* The steps that were found. */
+	bool whole; /* by the whole name */
+	size_t count;
+	struct target {
+		char name[160], socket[128];
+		unsigned int uid, gid;
+	} *targets, *now;
 };
 
 /* Returns the exit status: whether the CPUs have changed hands in time. */
 static int await(malleable_control *control, const struct arguments *arguments)
 {
-	int result = malleable_control_await(control, (int)(1000 * arguments->wait_s)), left;
+	int result = malleable_control_await(control, (int)(1000 * arguments->wait_s));
 
 	if (result > 0)
 		return 0;
-	left = result < 0 ? result : mal_control_coming(control);
-	if (left < 0)
-		fprintf(stderr, "malleable set: %s: %s\n", arguments->step,
-			malleable_control_message(control));
-	else
-		fprintf(stderr,
-			"malleable set: %s: %d CPU%s not come after %u s; the order stays\n",
-			arguments->step, left, left == 1 ? " has" : "s have", arguments->wait_s);
+	fprintf(stderr, "malleable set: %s: %s", arguments->step,
+		malleable_control_message(control));
+	if (result == 0)
+		fprintf(stderr, " after %u s; the order stays", arguments->wait_s);
+	fputc('\n', stderr);
 	return 1;
 }
 
-static int send_order(malleable_control *control, const struct order *order)
-{
-	const struct arguments *arguments = order->arguments;
-	char words[MAL_CHANNEL_REQUEST];
-
-	if (arguments->orders)
-		return malleable_control_set_many(control, arguments->orders);
-	snprintf(words, sizeof(words), "%s%s%.32s", arguments->words, *order->rank ? "rank=" : "",
-		 order->rank);
-	return mal_control_order(control, words);
-}
-
-static int set(const struct mal_controller_process *controller, void *argument, FILE *out)
+/* Give the order to the step that is asked now. Returns the exit status. */
+static int set(void *argument, FILE *out)
 {
 	const struct order *order = argument;
-	malleable_control *control = mal_control_of(controller);
-	int result = control ? send_order(control, order) : MALLEABLE_CONTROL_SYSTEM;
-	int status = result == MALLEABLE_CONTROL_INVALID ? 2 : result < 0;
+	const struct arguments *arguments = order->arguments;
+	char words[sizeof(arguments->words) + 64];
+	malleable_control *control;
+	int result = malleable_control_open(order->now->socket, &control), status;
 
 	(void)out;
+	snprintf(words, sizeof(words), "%.32s %s", order->rank, arguments->words);
+	if (result == 0)
+		result = malleable_control_set_many(control,
+						    arguments->orders ? arguments->orders : words);
+	status = result == MALLEABLE_CONTROL_INVALID ? 2 : result < 0;
 	if (result < 0)
-		fprintf(stderr, "malleable set: %s: %s\n", order->arguments->step,
-			control ? malleable_control_message(control) : "out of memory");
-	else if (order->arguments->wait_s)
-		status = await(control, order->arguments);
+		fprintf(stderr, "malleable set: %s: %s\n", arguments->step,
+			malleable_control_message(control));
+	else if (arguments->wait_s)
+		status = await(control, arguments);
 	malleable_control_close(control);
 	return status;
 }
 
 /* Returns the exit status. */
-static int set_all(const struct arguments *arguments, const struct mal_target *targets,
-		   size_t count)
+static int set_all(struct order *order, long deadline_ms)
 {
 	int status = 0;
 
-	if (arguments->orders && *targets->rank) {
-		mal_option_wrong(&tool, "--from: give the step without a rank");
-		return 2;
-	}
-	for (size_t i = 0; i < count; i++) {
-		struct order order = {arguments, targets[i].rank};
-		struct mal_controller_process controller = *targets[i].controller;
+	for (size_t i = 0; i < order->count; i++) {
 		int result;
 
-		controller.deadline_ms += 1000L * arguments->wait_s;
-		result = mal_step_as_user(&controller, set, &order, stdout);
+		order->now = &order->targets[i];
+		result = mal_as_user(order->now->uid, order->now->gid,
+				     deadline_ms + 1000L * order->arguments->wait_s, set, order,
+				     stdout);
 		if (result < 0)
-			fprintf(stderr, "malleable set: no answer from %s\n", controller.socket);
+			fprintf(stderr, "malleable set: no answer from %s\n", order->now->socket);
 		status = result < 0 ? 1 : result > status ? result : status;
 	}
 	return status;
 }
 
-static void tell_silent(const struct mal_controller_process *controller)
+/* Whether NAME is the one that is meant, whole, or without the PID behind it. */
+static bool is_meant(const char *name, const struct order *order, bool *whole)
 {
-	fprintf(stderr, "malleable set: no answer from %s\n", controller->socket);
+	const char *rest = name + order->length;
+
+	if (strncmp(name, order->arguments->step, order->length) != 0)
+		return false;
+	*whole = !*rest;
+	return *whole || (!isdigit((unsigned char)*name) && *rest == '.' &&
+			  !rest[1 + strspn(rest + 1, "0123456789")]);
+}
+
+/* Keep STEP if it is meant; those with the whole name alone, if there is one. */
+static int note_found(const struct malleable_control_step *step, void *argument)
+{
+	struct order *order = argument;
+	struct target *targets;
+	bool whole;
+
+	if (!step->name)
+		fprintf(stderr, "malleable set: no answer from %s\n", step->socket);
+	if (!step->name || !is_meant(step->name, order, &whole) || (order->whole && !whole))
+		return 0;
+	if (whole && !order->whole)
+		order->count = 0;
+	order->whole = whole;
+	targets = realloc(order->targets, (order->count + 1) * sizeof(*targets));
+	if (!targets)
+		return 1;
+	order->targets = targets;
+	targets += order->count++;
+	*targets = (struct target){.uid = step->uid, .gid = step->gid};
+	snprintf(targets->name, sizeof(targets->name), "%s", step->name);
+	snprintf(targets->socket, sizeof(targets->socket), "%s", step->socket);
+	return 0;
+}
+
+/* Whether all steps that were found have one name; else they are listed. */
+static bool is_one(const struct order *order)
+{
+	size_t different = 1;
+
+	for (size_t i = 1; i < order->count; i++)
+		different += strcmp(order->targets[i].name, order->targets[i - 1].name) != 0;
+	if (different == 1)
+		return true;
+	fprintf(stderr, "malleable set: %s may be any of %zu steps:", order->arguments->step,
+		different);
+	for (size_t i = 0; i < order->count; i++)
+		if (!i || strcmp(order->targets[i].name, order->targets[i - 1].name) != 0)
+			fprintf(stderr, " %s", order->targets[i].name);
+	fputc('\n', stderr);
+	return false;
+}
+
+/* No step is meant. */
+static int tell_missing(const char *step)
+{
+	int others = malleable_control_hidden(NULL, 0);
+
+	if (others > 0)
+		fprintf(stderr,
+			"malleable set: no balanced step %s of yours on this node; %d belong to "
+			"other users\n",
+			step, others);
+	else
+		fprintf(stderr,
+			"malleable set: no balanced step %s on this node, see malleable status\n",
+			step);
+	return 1;
 }
 
 /* Returns the exit status. */
-static int set_named(const struct arguments *arguments, const struct mal_steps *steps)
+static int set_named(const struct arguments *arguments)
 {
-	struct mal_target *targets = calloc(steps->count + 1, sizeof(*targets));
-	size_t count = targets ? mal_targets_find(steps, arguments->step, targets, tell_silent) : 0;
-	struct mal_error err = {""};
-	int result = 1;
+	struct order order = {arguments, strlen(arguments->step), "all", false, 0, NULL, NULL};
+	const char *dot = strrchr(arguments->step, '.');
+	long deadline_ms = mal_as_user_deadline();
+	int result = malleable_control_steps(note_found, &order), status;
 
-	if (!targets)
-		mal_fail(&err, "out of memory");
-	else if (!count)
-		mal_target_missing(steps, arguments->step, &err);
-	else if (mal_targets_are_one(targets, count, arguments->step, &err) == 0)
-		result = set_all(arguments, targets, count);
-	if (err.text[0])
-		fprintf(stderr, "malleable set: %s\n", err.text);
-	free(targets);
-	return result;
+	if (result == 0 && !order.count && dot && dot[1] &&
+	    !dot[1 + strspn(dot + 1, "0123456789")]) {
+		order.length = (size_t)(dot - arguments->step);
+		order.rank = dot + 1;
+		result = malleable_control_steps(note_found, &order);
+	}
+	if (result) {
+		fprintf(stderr, "malleable set: %s\n",
+			result < 0 ? malleable_control_message(NULL) : "out of memory");
+		status = 1;
+	} else if (!order.count) {
+		status = tell_missing(arguments->step);
+	} else if (!is_one(&order)) {
+		status = 1;
+	} else if (arguments->orders && strcmp(order.rank, "all") != 0) {
+		mal_option_wrong(&tool, "--from: give the step without a rank");
+		status = 2;
+	} else {
+		status = set_all(&order, deadline_ms);
+	}
+	free(order.targets);
+	return status;
 }
 
 int mal_cmd_set(int argc, char **argv)
 {
 	struct arguments arguments;
-	struct mal_steps steps;
-	struct mal_error err;
 	int result = parse_arguments(argc, argv, &arguments);
 
-	if (result) {
-		result = result > 0 ? 0 : 2;
-	} else if (mal_steps_find(&steps, &err) < 0) {
-		fprintf(stderr, "malleable set: %s\n", err.text);
-		result = 1;
-	} else {
-		result = set_named(&arguments, &steps);
-		mal_steps_clear(&steps);
-	}
+	result = result ? result > 0 ? 0 : 2 : set_named(&arguments);
 	free(arguments.orders);
 	return result;
 }

@@ -8,12 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libmalleable/base/channel.h"
+#include "libmalleable/base/json_number.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/as_user.h"
+#include "libmalleable/cmd/ask.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/nodes.h"
+#include "libmalleable/malleable_control.h"
 
 /* How often --watch looks, in seconds. */
 #define WATCH_S 2
@@ -27,10 +29,12 @@ struct arguments {
 	unsigned int watch_s; /* 0: once */
 };
 
-/* What has been printed so far. */
+/* What has been printed so far, and what is asked now. */
 struct output {
 	const struct arguments *arguments;
 	bool any;
+	long deadline_ms;
+	const char *socket;
 };
 
 enum { PRINTED = 0, OTHER_STEP = 1, NO_ANSWER = 2 };
@@ -72,24 +76,24 @@ static void print_rank(FILE *out, const json_t *rank)
 {
 	const json_t *order = json_object_get(rank, "order");
 
-	fprintf(out, "  %6.0f %5.0f %-24s", mal_step_number(rank, "rank"),
-		mal_step_number(rank, "count"), mal_step_text(rank, "cpus"));
+	fprintf(out, "  %6.0f %5.0f %-24s", mal_json_number_of(rank, "rank"),
+		mal_json_number_of(rank, "count"), mal_json_text_of(rank, "cpus"));
 	print_percent(out, rank, "load");
 	print_percent(out, rank, "mpi");
-	fprintf(out, " %5.0f %8.0f  ", mal_step_number(rank, "lent"),
-		mal_step_number(rank, "borrowed"));
+	fprintf(out, " %5.0f %8.0f  ", mal_json_number_of(rank, "lent"),
+		mal_json_number_of(rank, "borrowed"));
 	if (!json_is_true(json_object_get(rank, "running")))
 		fputs("ended", out);
 	else
 		fputs(json_is_true(json_object_get(rank, "waiting")) ? "waits" : "computes", out);
 	if (json_is_true(json_object_get(order, "exact")))
 		fputs(", CPUs set", out);
-	if (mal_step_number(order, "min") > 0)
-		fprintf(out, ", at least %.0f", mal_step_number(order, "min"));
-	if (mal_step_number(order, "max") > 0)
-		fprintf(out, ", at most %.0f", mal_step_number(order, "max"));
-	if (mal_step_number(rank, "coming") > 0)
-		fprintf(out, ", gets %.0f more", mal_step_number(rank, "coming"));
+	if (mal_json_number_of(order, "min") > 0)
+		fprintf(out, ", at least %.0f", mal_json_number_of(order, "min"));
+	if (mal_json_number_of(order, "max") > 0)
+		fprintf(out, ", at most %.0f", mal_json_number_of(order, "max"));
+	if (mal_json_number_of(rank, "coming") > 0)
+		fprintf(out, ", gets %.0f more", mal_json_number_of(rank, "coming"));
 	fputc('\n', out);
 }
 
@@ -97,9 +101,9 @@ static void print_region(FILE *out, const json_t *region)
 {
 	const json_t *part = json_object_get(region, "efficiency");
 
-	fprintf(out, "  %-32.32s %10.0f %5.0f %10.3f", mal_step_text(region, "name"),
-		mal_step_number(region, "runs"), mal_step_number(region, "ranks"),
-		mal_step_number(region, "elapsed_s"));
+	fprintf(out, "  %-32.32s %10.0f %5.0f %10.3f", mal_json_text_of(region, "name"),
+		mal_json_number_of(region, "runs"), mal_json_number_of(region, "ranks"),
+		mal_json_number_of(region, "elapsed_s"));
 	print_percent(out, part, "parallel");
 	print_percent(out, json_object_get(part, "mpi"), "parallel");
 	print_percent(out, json_object_get(part, "openmp"), "parallel");
@@ -126,32 +130,32 @@ static void print_head(FILE *out)
 static void print_step(FILE *out, const json_t *status, bool ranks, bool regions)
 {
 	const json_t *list = json_object_get(status, "ranks"), *rank;
-	double measured = mal_step_number(status, "measured_s"),
-	       reported_s = mal_step_number(status, "running_s");
+	double measured = mal_json_number_of(status, "measured_s"),
+	       reported_s = mal_json_number_of(status, "running_s");
 	/* The user's controller may report any number. */
 	long running = reported_s > 0 && reported_s < 1e12 ? (long)reported_s : 0;
 	size_t i;
 
-	fprintf(out, "%-18s %-12s %-9s %5zu %-12s %5ld:%02ld:%02ld", mal_step_text(status, "step"),
-		mal_step_text(status, "node"), mal_step_text(status, "policy"),
-		json_array_size(list), mal_step_text(status, "cpus"), running / 3600,
-		running / 60 % 60, running % 60);
+	fprintf(out, "%-18s %-12s %-9s %5zu %-12s %5ld:%02ld:%02ld",
+		mal_json_text_of(status, "step"), mal_json_text_of(status, "node"),
+		mal_json_text_of(status, "policy"), json_array_size(list),
+		mal_json_text_of(status, "cpus"), running / 3600, running / 60 % 60, running % 60);
 	/* Balancing did nothing where it only looks on. */
-	if (measured > 0 && strcmp(mal_step_text(status, "policy"), "observe") != 0 &&
+	if (measured > 0 && strcmp(mal_json_text_of(status, "policy"), "observe") != 0 &&
 	    json_is_number(json_object_get(status, "unbalanced_s")))
-		fprintf(out, " %6.2f x", mal_step_number(status, "unbalanced_s") / measured);
+		fprintf(out, " %6.2f x", mal_json_number_of(status, "unbalanced_s") / measured);
 	else
 		fprintf(out, " %8s", "-");
 	if (json_is_number(json_object_get(status, "share_of_attainable")))
-		fprintf(out, " %10.2f", mal_step_number(status, "share_of_attainable"));
+		fprintf(out, " %10.2f", mal_json_number_of(status, "share_of_attainable"));
 	else
 		fprintf(out, " %10s", "-");
 	fputc('\n', out);
 	if (json_is_string(json_object_get(status, "rejected")))
 		fprintf(out, "  the policy was rejected: %.250s\n",
-			mal_step_text(status, "rejected"));
+			mal_json_text_of(status, "rejected"));
 	if (json_is_string(json_object_get(status, "no_estimate")))
-		fprintf(out, "  no estimate: %.100s\n", mal_step_text(status, "no_estimate"));
+		fprintf(out, "  no estimate: %.100s\n", mal_json_text_of(status, "no_estimate"));
 	if (regions)
 		print_regions(out, json_object_get(status, "regions"));
 	if (!ranks)
@@ -161,20 +165,16 @@ static void print_step(FILE *out, const json_t *status, bool ranks, bool regions
 	json_array_foreach(list, i, rank) print_rank(out, rank);
 }
 
-static int show(const struct mal_controller_process *controller, void *argument, FILE *out)
+static int show(void *argument, FILE *out)
 {
 	const struct output *output = argument;
 	const struct arguments *arguments = output->arguments;
-	json_t *status = mal_step_status(controller, NULL);
-	const char *name = mal_step_text(status, "step");
+	int result;
+	json_t *status = mal_ask_status(output->socket, &result);
 
 	/* No answer: either the step has just ended, or its controller hangs. */
 	if (!status)
-		return mal_channel_is_open(controller->socket) ? NO_ANSWER : OTHER_STEP;
-	if (!mal_step_matches(name, arguments->wanted)) {
-		json_decref(status);
-		return OTHER_STEP;
-	}
+		return result == MALLEABLE_CONTROL_TIMEOUT ? NO_ANSWER : OTHER_STEP;
 	if (arguments->json) {
 		fputs(output->any ? ",\n" : "", out);
 		json_dumpf(status, out, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
@@ -245,14 +245,14 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	return 0;
 }
 
-static int nothing_found(const struct arguments *arguments, size_t others)
+static int nothing_found(const struct arguments *arguments, int others)
 {
 	if (arguments->wanted)
 		fprintf(stderr, "malleable status: no balanced step %s of yours on this node\n",
 			arguments->wanted);
 	else if (others)
 		fprintf(stderr,
-			"malleable status: no balanced step of yours on this node; %zu belong to "
+			"malleable status: no balanced step of yours on this node; %d belong to "
 			"other users\n",
 			others);
 	else
@@ -260,38 +260,42 @@ static int nothing_found(const struct arguments *arguments, size_t others)
 	return 1;
 }
 
+static int show_found(const struct malleable_control_step *step, void *argument)
+{
+	struct output *output = argument;
+	int shown = step->name ? OTHER_STEP : NO_ANSWER;
+
+	output->socket = step->socket;
+	if (step->name && mal_ask_matches(step->name, output->arguments->wanted))
+		shown = mal_as_user(step->uid, step->gid, output->deadline_ms, show, output,
+				    stdout);
+	output->any |= shown == PRINTED;
+	if (shown < 0 || shown == NO_ANSWER)
+		fprintf(stderr, "malleable status: no answer from %s\n", step->socket);
+	return 0;
+}
+
 /* Of this node. Returns the exit status. */
 static int show_here(const struct arguments *arguments)
 {
-	struct output output = {.arguments = arguments};
-	struct mal_steps steps;
-	struct mal_error err;
-	int result;
+	struct output output = {.arguments = arguments, .deadline_ms = mal_as_user_deadline()};
+	char hidden[256];
+	int others = malleable_control_hidden(hidden, sizeof(hidden));
 
-	if (mal_steps_find(&steps, &err) < 0) {
-		fprintf(stderr, "malleable status: %s\n", err.text);
-		return 1;
-	}
-	if (steps.hidden.text[0])
+	if (others >= 0 && *hidden)
 		fprintf(stderr,
 			"malleable status: %s: steps of mpirun and of malleable run are not "
 			"shown\n",
-			steps.hidden.text);
-	if (arguments->json)
+			hidden);
+	if (others >= 0 && arguments->json)
 		fputs("[", stdout);
-	for (size_t i = 0; i < steps.count; i++) {
-		int shown = mal_step_as_user(&steps.controllers[i], show, &output, stdout);
-
-		output.any |= shown == PRINTED;
-		if (shown < 0 || shown == NO_ANSWER)
-			fprintf(stderr, "malleable status: no answer from %s\n",
-				steps.controllers[i].socket);
+	if (others < 0 || malleable_control_steps(show_found, &output) < 0) {
+		fprintf(stderr, "malleable status: %s\n", malleable_control_message(NULL));
+		return 1;
 	}
 	if (arguments->json)
 		fputs("]\n", stdout);
-	result = output.any ? 0 : nothing_found(arguments, steps.others);
-	mal_steps_clear(&steps);
-	return result;
+	return output.any ? 0 : nothing_found(arguments, others);
 }
 
 static int show_once(const struct arguments *arguments)

@@ -14,9 +14,13 @@
 #include <ncurses.h>
 #endif
 
+#include "libmalleable/base/error.h"
+#include "libmalleable/base/json_number.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/as_user.h"
+#include "libmalleable/cmd/ask.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/malleable_control.h"
 
 /* Columns beside the bar. */
 #define COLUMNS_OF_NUMBERS 34
@@ -33,7 +37,10 @@ struct arguments {
 
 struct view {
 	const struct arguments *arguments;
-	int columns;
+	int columns, steps;
+	long deadline_ms;
+	const char *socket;
+	FILE *out;
 };
 
 static volatile sig_atomic_t ended;
@@ -63,8 +70,8 @@ static int draw(char *bar, int at, int width, double count, double max, char let
 
 static void print_rank(FILE *out, const json_t *rank, int width, double max)
 {
-	double own = mal_step_number(rank, "count"), lent = mal_step_number(rank, "lent"),
-	       load = mal_step_number(rank, "load");
+	double own = mal_json_number_of(rank, "count"), lent = mal_json_number_of(rank, "lent"),
+	       load = mal_json_number_of(rank, "load");
 	double here = own > lent ? own - lent : 0, busy = here * (load < 1 ? load : 1);
 	char bar[BAR_MAX + 1];
 	int at;
@@ -73,18 +80,18 @@ static void print_rank(FILE *out, const json_t *rank, int width, double max)
 	at = draw(bar, 0, width, busy, max, '#');
 	at = draw(bar, at, width, here - busy, max, '.');
 	at = draw(bar, at, width, lent, max, '-');
-	draw(bar, at, width, mal_step_number(rank, "borrowed"), max, '+');
+	draw(bar, at, width, mal_json_number_of(rank, "borrowed"), max, '+');
 	fprintf(out, "%c%5.0f %5.0f %5.0f %5.0f  %.*s %4.0f %%\n", BODY,
-		mal_step_number(rank, "rank"), own, lent, mal_step_number(rank, "borrowed"), width,
-		bar, 100 * load);
+		mal_json_number_of(rank, "rank"), own, lent, mal_json_number_of(rank, "borrowed"),
+		width, bar, 100 * load);
 }
 
 static void print_step(FILE *out, const json_t *status, int columns)
 {
 	const json_t *ranks = json_object_get(status, "ranks"), *rank;
-	double measured = mal_step_number(status, "measured_s"), max = 1;
-	bool observed = strcmp(mal_step_text(status, "policy"), "observe") == 0;
-	double plans = mal_step_number(status, "plans");
+	double measured = mal_json_number_of(status, "measured_s"), max = 1;
+	bool observed = strcmp(mal_json_text_of(status, "policy"), "observe") == 0;
+	double plans = mal_json_number_of(status, "plans");
 	char gain[32] = "1.00 x";
 	int width = columns - COLUMNS_OF_NUMBERS;
 	size_t i;
@@ -95,49 +102,57 @@ static void print_step(FILE *out, const json_t *status, int columns)
 		snprintf(gain, sizeof(gain), "not known");
 	else if (measured > 0 && !observed)
 		snprintf(gain, sizeof(gain), "%.2f x",
-			 mal_step_number(status, "unbalanced_s") / measured);
+			 mal_json_number_of(status, "unbalanced_s") / measured);
 	json_array_foreach(ranks, i, rank)
 	{
-		double cpus = mal_step_number(rank, "count") + mal_step_number(rank, "borrowed");
+		double cpus =
+			mal_json_number_of(rank, "count") + mal_json_number_of(rank, "borrowed");
 
 		max = cpus > max ? cpus : max;
 	}
 	fprintf(out, "%c%s  %s  %zu rank%s  %.0f s  gain %s  %.0f plan%s\n", HEAD,
-		mal_step_text(status, "step"), mal_step_text(status, "policy"),
+		mal_json_text_of(status, "step"), mal_json_text_of(status, "policy"),
 		json_array_size(ranks), mal_plural(json_array_size(ranks)),
-		mal_step_number(status, "running_s"), gain, plans, plans == 1 ? "" : "s");
+		mal_json_number_of(status, "running_s"), gain, plans, plans == 1 ? "" : "s");
 	fprintf(out, "%c%5s %5s %5s %5s  %-*s %6s\n", BODY, "rank", "CPUs", "lent", "borr.", width,
 		"", "load");
 	json_array_foreach(ranks, i, rank) if (json_is_true(json_object_get(rank, "running")))
 		print_rank(out, rank, width, max);
 }
 
-static int show(const struct mal_controller_process *controller, void *argument, FILE *out)
+static int show(void *argument, FILE *out)
 {
 	const struct view *view = argument;
-	json_t *status = mal_step_status(controller, NULL);
-	const char *name = mal_step_text(status, "step");
+	int result;
+	json_t *status = mal_ask_status(view->socket, &result);
 
-	if (status && mal_step_matches(name, view->arguments->wanted))
+	if (status)
 		print_step(out, status, view->columns);
 	json_decref(status);
+	return 0;
+}
+
+static int show_found(const struct malleable_control_step *step, void *argument)
+{
+	struct view *view = argument;
+
+	view->steps++;
+	view->socket = step->socket;
+	if (step->name && mal_ask_matches(step->name, view->arguments->wanted))
+		mal_as_user(step->uid, step->gid, view->deadline_ms, show, view, view->out);
 	return 0;
 }
 
 /* Write what all controllers report as lines to OUT. */
 static int collect(const struct arguments *arguments, int columns, FILE *out, struct mal_error *err)
 {
-	struct view view = {arguments, columns};
-	struct mal_steps steps;
+	struct view view = {arguments, columns, 0, mal_as_user_deadline(), NULL, out};
 
-	if (mal_steps_find(&steps, err) < 0)
-		return -1;
-	for (size_t i = 0; i < steps.count; i++)
-		mal_step_as_user(&steps.controllers[i], show, &view, out);
-	if (!steps.count)
+	if (malleable_control_steps(show_found, &view) < 0)
+		return mal_fail(err, "%s", malleable_control_message(NULL));
+	if (!view.steps)
 		fprintf(out, "%cno balanced step%s on this node\n", BODY,
-			steps.others ? " of yours" : "");
-	mal_steps_clear(&steps);
+			malleable_control_hidden(NULL, 0) > 0 ? " of yours" : "");
 	return 0;
 }
 

@@ -4,7 +4,7 @@
  *
  * Invariant: Nothing of another user's step is read (t/t3004-control.t: another user).
  */
-#include "libmalleable/control/control.h"
+#include "libmalleable/malleable_control.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -18,8 +18,10 @@
 #include "libmalleable/base/channel.h"
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/json_number.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/control/orders.h"
+#include "libmalleable/control/steps.h"
 #include "libmalleable/control/target.h"
 #include "libmalleable/core/env.h"
 
@@ -57,24 +59,33 @@ int malleable_control_steps(malleable_control_found *found, void *argument)
 	if (mal_steps_find(&steps, &without_handle) < 0)
 		return MALLEABLE_CONTROL_SYSTEM;
 	for (size_t i = 0; i < steps.count && result == 0; i++) {
+		const struct mal_controller_process *controller = &steps.controllers[i];
 		char name[MAL_STEP_NAME];
+		struct malleable_control_step step = {
+			.size = sizeof(step),
+			.name = mal_step_name(controller, name, NULL) == 0 ? name : NULL,
+			.socket = controller->socket,
+			.uid = controller->uid,
+			.gid = controller->gid};
 
-		if (mal_step_name(&steps.controllers[i], name, NULL) == 0)
-			result = found(name, steps.controllers[i].uid, argument);
+		result = found(&step, argument);
 	}
 	mal_steps_clear(&steps);
 	return result;
 }
 
-malleable_control *mal_control_of(const struct mal_controller_process *controller)
+int malleable_control_hidden(char *why, size_t size)
 {
-	malleable_control *control = calloc(1, sizeof(*control));
+	struct mal_steps steps;
+	size_t others;
 
-	if (control) {
-		control->controller = *controller;
-		control->held = -1;
-	}
-	return control;
+	without_handle.text[0] = '\0';
+	if (mal_steps_find(&steps, &without_handle) < 0)
+		return MALLEABLE_CONTROL_SYSTEM;
+	snprintf(why, size, "%s", steps.hidden.text);
+	others = steps.others;
+	mal_steps_clear(&steps);
+	return (int)others;
 }
 
 static int open_at(const struct mal_controller_process *controller, malleable_control **control)
@@ -82,20 +93,25 @@ static int open_at(const struct mal_controller_process *controller, malleable_co
 	if (controller->uid != geteuid())
 		return fail(&without_handle, MALLEABLE_CONTROL_NOT_ALLOWED,
 			    "the step is another user's");
-	*control = mal_control_of(controller);
-	return *control ? 0 : fail(&without_handle, MALLEABLE_CONTROL_SYSTEM, "out of memory");
+	*control = calloc(1, sizeof(**control));
+	if (!*control)
+		return fail(&without_handle, MALLEABLE_CONTROL_SYSTEM, "out of memory");
+	(*control)->controller = *controller;
+	(*control)->held = -1;
+	return 0;
 }
 
-/* The step in which the caller runs. */
-static int open_own(malleable_control **control)
+/* The step whose controller has the socket PATH. NULL: there is none. */
+static int open_socket(const char *path, malleable_control **control)
 {
 	struct mal_controller_process own = {.uid = 0};
-	const char *path = getenv(MAL_ENV_SOCKET);
 	struct stat status;
 
 	if (!path || strlen(path) >= sizeof(own.socket) || stat(path, &status) < 0)
 		return fail(&without_handle, MALLEABLE_CONTROL_NO_STEP,
-			    "this process is in no balanced step");
+			    path && path != getenv(MAL_ENV_SOCKET)
+				    ? "no step has that socket"
+				    : "this process is in no balanced step");
 	strcpy(own.socket, path);
 	own.uid = status.st_uid;
 	own.gid = status.st_gid;
@@ -105,7 +121,7 @@ static int open_own(malleable_control **control)
 static int open_named(const struct mal_steps *steps, const char *name, malleable_control **control)
 {
 	struct mal_target *targets = calloc(steps->count + 1, sizeof(*targets));
-	size_t count = targets ? mal_targets_find(steps, name, targets, NULL) : 0;
+	size_t count = targets ? mal_targets_find(steps, name, targets) : 0;
 	int result;
 
 	if (!targets) {
@@ -132,8 +148,8 @@ int malleable_control_open(const char *name, malleable_control **control)
 
 	*control = NULL;
 	without_handle.text[0] = '\0';
-	if (!name)
-		return open_own(control);
+	if (!name || *name == '/')
+		return open_socket(name ? name : getenv(MAL_ENV_SOCKET), control);
 	if (mal_steps_find(&steps, &without_handle) < 0)
 		return MALLEABLE_CONTROL_SYSTEM;
 	result = open_named(&steps, name, control);
@@ -181,10 +197,10 @@ int malleable_control_cpus(malleable_control *control, int rank, char *list, siz
 	size_t i;
 
 	json_array_foreach(json_object_get(status, "ranks"), i,
-			   each) if ((int)mal_step_number(each, "rank") == rank) found = each;
+			   each) if ((int)mal_json_number_of(each, "rank") == rank) found = each;
 	if (found) {
-		result = (int)mal_step_number(found, "count");
-		snprintf(list, size, "%s", mal_step_text(found, "cpus"));
+		result = (int)mal_json_number_of(found, "count");
+		snprintf(list, size, "%s", mal_json_text_of(found, "cpus"));
 	} else if (status) {
 		result = fail(&control->err, MALLEABLE_CONTROL_INVALID, "there is no such rank");
 	}
@@ -233,7 +249,8 @@ int malleable_control_region(malleable_control *control, const char *name,
 	const json_t *found = NULL, *each;
 
 	json_array_foreach(json_object_get(status, "regions"), i,
-			   each) if (strcmp(mal_step_text(each, "name"), name) == 0) found = each;
+			   each) if (strcmp(mal_json_text_of(each, "name"), name) == 0) found =
+		each;
 	if (found && size >= sizeof(size)) {
 		struct malleable_control_times result_of = times_of(found);
 
@@ -264,7 +281,7 @@ static int request_on(malleable_control *control, int fd, const char *request, l
 	return mal_step_read_answer(answer, &control->err);
 }
 
-int mal_control_order(malleable_control *control, const char *words)
+static int send_order(malleable_control *control, const char *words)
 {
 	char request[MAL_CHANNEL_REQUEST];
 
@@ -286,7 +303,7 @@ static int order(malleable_control *control, int rank, const char *word, const c
 			return fail(&control->err, MALLEABLE_CONTROL_INVALID,
 				    "spaces are not allowed");
 	snprintf(words + used, sizeof(words) - (size_t)used, "%s%s", word, text);
-	return mal_control_order(control, words);
+	return send_order(control, words);
 }
 
 int malleable_control_set_cpus(malleable_control *control, int rank, const char *list)
@@ -304,7 +321,7 @@ int malleable_control_set_count(malleable_control *control, int rank, int min, i
 		end += sprintf(end, " min=%d", min);
 	if (max)
 		sprintf(end, " max=%d", max);
-	return mal_control_order(control, words + (*words == ' '));
+	return send_order(control, words + (*words == ' '));
 }
 
 int malleable_control_free_orders(malleable_control *control, int rank)
@@ -323,10 +340,11 @@ int malleable_control_set_many(malleable_control *control, const char *text)
 
 	if (mal_orders_read(text, words, sizeof(words), &control->err) < 0)
 		return MALLEABLE_CONTROL_INVALID;
-	return mal_control_order(control, words);
+	return send_order(control, words);
 }
 
-int mal_control_coming(malleable_control *control)
+/* How many CPUs have not come yet to the ranks that are to have them, or an error. */
+static int count_coming(malleable_control *control)
 {
 	int result;
 	json_t *status = ask_status(control, &result);
@@ -335,7 +353,7 @@ int mal_control_coming(malleable_control *control)
 	size_t i;
 
 	json_array_foreach(json_object_get(status, "ranks"), i, rank) sum +=
-		mal_step_number(rank, "coming");
+		mal_json_number_of(rank, "coming");
 	json_decref(status);
 	return result < 0 ? result : sum < 1e6 ? (int)sum : 1000000;
 }
@@ -356,14 +374,17 @@ int malleable_control_await(malleable_control *control, int timeout_ms)
 {
 	long deadline = timeout_ms < 0 ? LONG_MAX / 2 : mal_now_ms() + timeout_ms;
 	/* Before the first look: what comes after it is told. */
-	int events = malleable_control_events(control), result = events;
+	int events = malleable_control_events(control), result = events, left;
 
 	while (result >= 0) {
-		result = mal_control_coming(control);
-		if (result == 0)
+		result = left = count_coming(control);
+		if (left == 0)
 			result = 1;
-		else if (result > 0 && (result = await_event(control, events, deadline)) > 0)
+		else if (left > 0 && (result = await_event(control, events, deadline)) > 0)
 			continue;
+		if (result == 0)
+			mal_fail(&control->err, "%d CPU%s not come", left,
+				 left == 1 ? " has" : "s have");
 		break;
 	}
 	if (events >= 0)

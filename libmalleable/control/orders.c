@@ -52,8 +52,10 @@ static bool read_order(struct words *words, const char *text)
 	unsigned int rank;
 
 	snprintf(number, sizeof(number), "%.*s", (int)length_of(text), text);
-	if (!mal_number_parse(number, 0, INT_MAX, &rank) ||
-	    !add(words, words->used ? " ; rank=%u" : "rank=%u", rank))
+	if (!add(words, words->used ? " ; " : ""))
+		return false;
+	if (strcmp(number, "all") != 0 &&
+	    (!mal_number_parse(number, 0, INT_MAX, &rank) || !add(words, "rank=%u ", rank)))
 		return false;
 	text = skip_blanks(text + length_of(text));
 	if (!length_of(text))
@@ -62,7 +64,7 @@ static bool read_order(struct words *words, const char *text)
 		if (strncmp(text, "--", 2) == 0)
 			text += 2;
 		if (!isalpha((unsigned char)*text) ||
-		    !add(words, " %.*s", (int)length_of(text), text))
+		    !add(words, "%.*s ", (int)length_of(text), text))
 			return false;
 	}
 	return true;

@@ -16,14 +16,10 @@
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
-#include "libmalleable/base/clock.h"
+#include "libmalleable/base/json_number.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
 #include "libmalleable/malleable_control.h"
-
-#define DIGITS "0123456789"
-/* For all controllers together. */
-#define ALL_MS 5000
 
 static int add(struct mal_steps *steps, const char *directory, const char *name,
 	       const struct stat *status)
@@ -39,10 +35,7 @@ static int add(struct mal_steps *steps, const char *directory, const char *name,
 		return -1;
 	steps->controllers = controllers;
 	added = &controllers[steps->count];
-	*added = (struct mal_controller_process){.uid = status->st_uid,
-						 .gid = status->st_gid,
-						 .deadline_ms =
-							 mal_now_ms() + mal_patience_ms(ALL_MS)};
+	*added = (struct mal_controller_process){.uid = status->st_uid, .gid = status->st_gid};
 	if (snprintf(added->socket, sizeof(added->socket), "%s/%s", directory, name) <
 		    (int)sizeof(added->socket) &&
 	    mal_channel_is_open(added->socket))
@@ -103,18 +96,6 @@ void mal_steps_clear(struct mal_steps *steps)
 	*steps = (struct mal_steps){0};
 }
 
-bool mal_step_matches(const char *name, const char *wanted)
-{
-	size_t length;
-
-	if (!wanted || strcmp(name, wanted) == 0)
-		return true;
-	length = strlen(wanted);
-	return strncmp(name, wanted, length) == 0 && name[length] == '.' &&
-	       (strspn(wanted, DIGITS) == length ||
-		!name[length + 1 + strspn(name + length + 1, DIGITS)]);
-}
-
 /* A name is one word of bounded length. */
 static void clean(json_t *status, const char *key)
 {
@@ -161,7 +142,7 @@ bool mal_step_has_pid(const struct mal_controller_process *controller)
 static void name_step(const struct mal_controller_process *controller, json_t *status)
 {
 	const char *last = strrchr(controller->socket, '/') + 1, *end = strrchr(last, '.');
-	const char *step = mal_step_text(status, "step"), *slash = strrchr(step, '/');
+	const char *step = mal_json_text_of(status, "step"), *slash = strrchr(step, '/');
 	char name[MAL_STEP_NAME];
 
 	if (mal_step_has_pid(controller))
@@ -214,21 +195,9 @@ int mal_step_name(const struct mal_controller_process *controller, char name[MAL
 	}
 	if (!status)
 		return -1;
-	snprintf(name, MAL_STEP_NAME, "%s", mal_step_text(status, "step"));
+	snprintf(name, MAL_STEP_NAME, "%s", mal_json_text_of(status, "step"));
 	json_decref(status);
 	return 0;
-}
-
-double mal_step_number(const json_t *object, const char *key)
-{
-	return json_number_value(json_object_get(object, key));
-}
-
-const char *mal_step_text(const json_t *object, const char *key)
-{
-	const char *value = json_string_value(json_object_get(object, key));
-
-	return value ? value : "";
 }
 
 int mal_step_no_answer(const struct mal_controller_process *controller)

@@ -3,8 +3,7 @@
  * steps.h: find the balanced steps on this node by their controllers' sockets, and send them
  * requests.
  *
- * A controller's answer was written by its user. It is parsed as that user, never as root
- * (cmd/as_user.h).
+ * A controller's answer was written by its user, and is parsed as that user, never as root.
  */
 #pragma once
 
@@ -20,7 +19,6 @@ struct mal_controller_process {
 	char socket[MAL_SOCKET_PATH];
 	uid_t uid;
 	gid_t gid;
-	long deadline_ms; /* of mal_now_ms(), shared with the controllers asked before */
 };
 
 struct mal_steps {
@@ -40,12 +38,6 @@ int mal_steps_find(struct mal_steps *steps, struct mal_error *err);
 
 void mal_steps_clear(struct mal_steps *steps);
 
-/*
- * Whether the step NAME matches WANTED: JOB, JOB.STEP, or NAME.PID with or without PID. NULL
- * matches all.
- */
-bool mal_step_matches(const char *name, const char *wanted);
-
 #define MAL_STEP_NAME 160
 
 /*
@@ -64,10 +56,6 @@ bool mal_step_has_pid(const struct mal_controller_process *controller);
  * ERR if the controller is gone or its answer invalid.
  */
 json_t *mal_step_status(const struct mal_controller_process *controller, struct mal_error *err);
-
-/* The number KEY of a status or of a rank in it, 0 if missing; and the text, empty if missing. */
-double mal_step_number(const json_t *object, const char *key);
-const char *mal_step_text(const json_t *object, const char *key);
 
 /* Send a request. Returns 0, or an enum malleable_control_error with ERR. */
 int mal_step_request(const struct mal_controller_process *controller, const char *request,

@@ -22,8 +22,7 @@ static const char *find_rank(const char *wanted, const char *name, size_t length
 }
 
 size_t mal_targets_find(const struct mal_steps *steps, const char *wanted,
-			struct mal_target *targets,
-			void (*silent)(const struct mal_controller_process *controller))
+			struct mal_target *targets)
 {
 	size_t count = 0;
 	bool whole = false;
@@ -33,11 +32,8 @@ size_t mal_targets_find(const struct mal_steps *steps, const char *wanted,
 		struct mal_target found = {.controller = &steps->controllers[i]};
 		const char *rank;
 
-		if (mal_step_name(found.controller, found.name, &err) < 0) {
-			if (silent)
-				silent(found.controller);
+		if (mal_step_name(found.controller, found.name, &err) < 0)
 			continue;
-		}
 		rank = find_rank(wanted, found.name, strlen(found.name));
 		if (rank && !whole)
 			count = 0;

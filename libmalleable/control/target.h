@@ -14,11 +14,10 @@ struct mal_target {
 /*
  * Find the steps that WANTED names, into TARGETS, which has room for all STEPS: those of which it
  * has the whole name, with or without a rank, or if there are none, those of which it has all but
- * the PID. SILENT, which may be NULL, is called for each that did not answer. Returns how many.
+ * the PID. Returns how many.
  */
 size_t mal_targets_find(const struct mal_steps *steps, const char *wanted,
-			struct mal_target *targets,
-			void (*silent)(const struct mal_controller_process *controller));
+			struct mal_target *targets);
 
 /* COUNT, one or more, targets have one name. Returns 0, or -1 with ERR, which lists the names. */
 int mal_targets_are_one(const struct mal_target *targets, size_t count, const char *wanted,

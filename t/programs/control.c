@@ -10,10 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static int print_step(const char *name, unsigned int uid, void *argument)
+static int print_step(const struct malleable_control_step *step, void *argument)
 {
 	(void)argument;
-	printf("%s of %u\n", name, uid);
+	printf("%s of %u\n", step->name, step->uid);
 	return 0;
 }
 

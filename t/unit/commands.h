@@ -10,6 +10,7 @@
 #define arguments top_arguments
 #define tool top_tool
 #define show top_show
+#define show_found top_show_found
 #define print_rank top_print_rank
 #define print_step top_print_step
 #define parse_arguments top_parse_arguments

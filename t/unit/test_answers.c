@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/control/steps.h"
 #include "t/unit/commands.h"
 #include "t/unit/unit.h"
 

@@ -23,6 +23,7 @@
 #include "libmalleable/base/spawn.h"
 #include "libmalleable/cmd/as_user.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/control/steps.h"
 #include "libmalleable/loadable/exchange.h"
 #include "libmalleable/malleable_control.h"
 #include "spank/deadline.h"
@@ -110,31 +111,20 @@ static void request_to_step(void)
 	close(listening);
 }
 
-/* Up to the deadline of the last step that is found. */
+/* Up to the deadline of all that are asked. */
 static void all_steps(void)
 {
-	struct mal_steps steps;
-	struct mal_error err;
-	int listening;
-
-	controller_socket(&listening);
-	assert_int_equal(mal_steps_find(&steps, &err), 0);
-	assert_true(steps.count > 0);
-	silence.ns = (uint64_t)steps.controllers[steps.count - 1].deadline_ms * MS;
-	mal_steps_clear(&steps);
-	close(listening);
+	silence.ns = (uint64_t)mal_as_user_deadline() * MS;
 }
 
-static int act(const struct mal_controller_process *controller, void *argument, FILE *out)
+static int act(void *argument, FILE *out)
 {
 	return 0;
 }
 
 static void users_step(void)
 {
-	struct mal_controller_process controller = {.uid = 1, .gid = 1};
-
-	assert_int_equal(mal_step_as_user(&controller, act, NULL, stdout), -1);
+	assert_int_equal(mal_as_user(1, 1, 0, act, NULL, stdout), -1);
 }
 
 static void command_without_controller(void)

@@ -10,7 +10,14 @@ import shutil
 
 NAME = "libmalleable_control.so.1"
 ALL_RANKS = -1
-_Found = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_uint, ctypes.c_void_p)
+
+
+class _Step(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("socket", ctypes.c_char_p),
+                ("uid", ctypes.c_uint), ("gid", ctypes.c_uint)]
+
+
+_Found = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Step), ctypes.c_void_p)
 
 
 class Error(Exception):
@@ -46,8 +53,9 @@ def steps():
     """The names of the caller's balanced steps on this node (for root: of all users)."""
     names = []
 
-    def found(name, _user, _argument):
-        names.append(name.decode())
+    def found(step, _argument):
+        if step.contents.name:
+            names.append(step.contents.name.decode())
         return 0
     _checked(_library().malleable_control_steps(_Found(found), None))
     return names
