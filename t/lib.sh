@@ -200,8 +200,8 @@ test_policies() {
 }
 
 # begin COMMAND...: run it in the background, output as of run; a program of ours is told to stop by
-# --until="$work/stop". ended: tell it to, and wait for its status, for $limit seconds from then: how
-# long the checks before that take is a matter of the machine.
+# --until="$work/stop". ended: tell it to, and wait for its status, for $limit seconds from then:
+# how long the checks before that take is a matter of the machine.
 begin() {
 	# What an earlier one printed is not taken for its output.
 	rm -f "$work/stop" "$work/out" "$work/err"
