@@ -10,6 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Equal parts of the CPUs for each rank. */
+static void divide(struct mal_trace *trace)
+{
+	unsigned int cpus = trace->topology.cpu_count;
+
+	for (unsigned int cpu = 0; cpu < cpus; cpu++)
+		trace->parts[cpu] = (unsigned int)((uint64_t)cpu * trace->rank_count / cpus);
+}
+
 static int make_places(struct mal_trace *trace, unsigned int cpu_count, struct mal_error *err)
 {
 	unsigned int *arrays = calloc(5 * (size_t)cpu_count, sizeof(*arrays));
@@ -24,10 +33,9 @@ static int make_places(struct mal_trace *trace, unsigned int cpu_count, struct m
 	trace->parts = trace->package + cpu_count;
 	trace->topology =
 		(struct mal_topology){cpu_count, trace->l3, trace->numa, trace->package, NULL};
-	for (unsigned int cpu = 0; cpu < cpu_count; cpu++) {
+	for (unsigned int cpu = 0; cpu < cpu_count; cpu++)
 		trace->cpu[cpu] = cpu;
-		trace->parts[cpu] = (unsigned int)((uint64_t)cpu * trace->rank_count / cpu_count);
-	}
+	divide(trace);
 	return 0;
 }
 
@@ -41,6 +49,26 @@ int mal_trace_create(struct mal_trace *trace, unsigned int rank_count, unsigned 
 	if (!trace->samples)
 		return mal_fail(err, "out of memory for a trace");
 	return make_places(trace, cpu_count, err);
+}
+
+int mal_trace_add_ranks(struct mal_trace *trace, unsigned int rank_count, struct mal_error *err)
+{
+	struct mal_sample *samples = realloc(trace->samples, rank_count * sizeof(*samples));
+
+	if (!samples)
+		return mal_fail(err, "out of memory for a trace");
+	trace->samples = samples;
+	/* In the windows so far a CPU without an owner has the number of ranks. */
+	for (size_t i = 0; i < trace->window_count; i++) {
+		unsigned int *owner = (unsigned int *)trace->windows[i].owner;
+
+		for (unsigned int cpu = 0; cpu < trace->topology.cpu_count; cpu++)
+			if (owner[cpu] == trace->rank_count)
+				owner[cpu] = rank_count;
+	}
+	trace->rank_count = rank_count;
+	divide(trace);
+	return 0;
 }
 
 int mal_trace_change_cpus(struct mal_trace *trace, unsigned int cpu_count, struct mal_error *err)

@@ -67,6 +67,12 @@ int mal_trace_create(struct mal_trace *trace, unsigned int rank_count, unsigned 
 int mal_trace_change_cpus(struct mal_trace *trace, unsigned int cpu_count, struct mal_error *err);
 
 /*
+ * The trace has RANK_COUNT ranks from here on, which is more than before. Returns 0, or -1 with
+ * ERR.
+ */
+int mal_trace_add_ranks(struct mal_trace *trace, unsigned int rank_count, struct mal_error *err);
+
+/*
  * Append a window with copies of SAMPLES, by rank, and OWNER, by CPU; its times are 0, for the
  * caller to fill. Valid until the next call. NULL: out of memory.
  */
@@ -101,6 +107,9 @@ struct mal_trace_writer;
  */
 struct mal_trace_writer *mal_trace_open(FILE *file, const char *path, const struct mal_trace *trace,
 					struct mal_error *err);
+
+/* The step has RANK_COUNT ranks from the next window on; nothing is written unless that is more. */
+void mal_trace_write_ranks(struct mal_trace_writer *writer, unsigned int rank_count);
 
 /*
  * Write a window that ended AT_S seconds after the step's start and lasted ELAPSED_S: SAMPLES by

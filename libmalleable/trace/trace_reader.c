@@ -94,6 +94,16 @@ static int read_step(struct reader *reader, const json_t *line)
 	return 0;
 }
 
+/* Ranks that came later. */
+static int read_ranks(struct reader *reader, const json_t *line)
+{
+	json_int_t ranks = json_integer_value(json_object_get(line, "ranks"));
+
+	if (ranks <= reader->trace->rank_count || ranks > MAL_MAX_RANKS)
+		return wrong(reader, "number of ranks out of range");
+	return mal_trace_add_ranks(reader->trace, (unsigned int)ranks, reader->err);
+}
+
 /* Times that no clock shows are none: what is divided by them would be no number any more. */
 static bool read_seconds(const json_t *object, const char *name, double *seconds)
 {
@@ -201,6 +211,8 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 		result = read_step(reader, line);
 	else if (strcmp(type, "window") == 0)
 		result = read_window(reader, line);
+	else if (strcmp(type, "ranks") == 0)
+		result = read_ranks(reader, line);
 	/* Skip other lines: they say what was decided then, and a replay decides anew. */
 	json_decref(line);
 	return result;

@@ -79,6 +79,14 @@ struct mal_trace_writer *mal_trace_open(FILE *file, const char *path, const stru
 	return writer;
 }
 
+void mal_trace_write_ranks(struct mal_trace_writer *writer, unsigned int rank_count)
+{
+	if (rank_count <= writer->rank_count)
+		return;
+	writer->rank_count = rank_count;
+	write_line(writer, json_pack("{s:s, s:i}", "type", "ranks", "ranks", (int)rank_count));
+}
+
 /* Those of RANK among the COUNT REGIONS, of which *AT is the first that is not of a rank before. */
 static json_t *regions_of(unsigned int rank, const struct mal_trace_region *regions, size_t count,
 			  size_t *at)

@@ -140,6 +140,9 @@ static void nothing_is_believed(void **state)
 		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0,0],\"ranks\":[]}\n",
 		 "number of owners is not that of CPUs"},
 		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0]}\n", "ranks are missing"},
+		{STEP "{\"type\":\"ranks\",\"ranks\":1}\n", "line 2: number of ranks out of range"},
+		{STEP "{\"type\":\"ranks\",\"ranks\":1e9}\n", "number of ranks out of range"},
+		{STEP "{\"type\":\"ranks\",\"ranks\":1025}\n", "number of ranks out of range"},
 	};
 
 	(void)state;
@@ -154,6 +157,22 @@ static void nothing_is_believed(void **state)
 			fail_msg("case %zu: '%s' does not say '%s'", i, err.text, cases[i].why);
 		mal_trace_destroy(&trace);
 	}
+}
+
+/* A rank that comes later is one from there on, and a CPU of nobody stays so. */
+static void ranks_may_come_later(void **state)
+{
+	struct mal_trace trace;
+	struct mal_error err;
+
+	(void)state;
+	write_text(STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[-1],\"ranks\":[" RANK(
+		"0", "1") "]}\n{\"type\":\"ranks\",\"ranks\":3}\n" WINDOW(RANK("2", "1")));
+	assert_int_equal(mal_trace_read(&trace, path, &err), 0);
+	assert_int_equal(trace.rank_count, 3);
+	assert_int_equal(trace.windows[0].owner[0], 3);
+	assert_true(mal_trace_samples(&trace, &trace.windows[1])[2].running);
+	mal_trace_destroy(&trace);
 }
 
 /* What is divided by it is a number. */
@@ -272,6 +291,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read_as_written),
 		cmocka_unit_test(nothing_is_believed),
+		cmocka_unit_test(ranks_may_come_later),
 		cmocka_unit_test(times_of_no_clock_are_none),
 		cmocka_unit_test(cut_last_line_is_left_out),
 		cmocka_unit_test(bytes_of_value_0_are_refused),

@@ -153,6 +153,13 @@ class _Reader:
         for item in sorted(ranks, key=lambda item: item["rank"]):
             self.named(number, item["rank"], item.get("regions", {}))
 
+    def more_ranks(self, line: dict) -> None:
+        """Ranks that came later."""
+        ranks = line.get("ranks")
+        if type(ranks) is not int or not self.trace.ranks < ranks <= MAX_RANKS:
+            raise _Wrong("number of ranks out of range")
+        self.trace.ranks = ranks
+
     def named(self, window: int, rank: int, regions: Any) -> None:
         """What RANK did in named regions. Each name is kept once."""
         if not isinstance(regions, dict):
@@ -198,8 +205,9 @@ class _Reader:
         if (number == 1) != (kind == "step"):
             raise _Wrong("the first line, and only it, describes the step")
         # Others say what was decided then.
-        if kind in ("step", "window"):
-            getattr(self, kind)(line)
+        read = {"step": self.step, "window": self.window, "ranks": self.more_ranks}.get(kind)
+        if read:
+            read(line)
         return True
 
     def lines(self, file: BinaryIO) -> None:

@@ -55,6 +55,15 @@ def test_last_line_may_be_cut(write):
     assert trace.cut and len(trace.windows) == 1
 
 
+def test_ranks_may_come_later(write):
+    trace = malleable.read(write(step(), window([0, 1]), {"type": "ranks", "ranks": 3},
+                                 window([0, 2], [sample(2)])))
+    assert trace.ranks == 3 and list(trace.samples["rank"]) == [2]
+    for ranks in (2, 1025, "3", None):
+        assert "line 2: number of ranks out of range" in refused(
+            write(step(), {"type": "ranks", "ranks": ranks}, window([0, 1])))
+
+
 def test_unknown_lines_and_keys_are_skipped(write):
     trace = malleable.read(write(step(new=1), {"type": "new"}, window([0, 1], new=[{}])))
     assert len(trace.windows) == 1

@@ -28,6 +28,19 @@ int mal_recording_open(struct mal_controller *controller)
 	return controller->recording || !controller->step->arguments.trace_file ? 0 : -1;
 }
 
+/*
+ * One more than the last rank that came: without Slurm nobody knows how many will come, and the
+ * segment has room for one on each CPU.
+ */
+static unsigned int ranks_that_came(const struct mal_controller *controller)
+{
+	unsigned int count = controller->step->segment.rank_count;
+
+	while (count > 1 && !controller->ranks[count - 1].known)
+		count--;
+	return count;
+}
+
 static void open_file(struct mal_controller *controller)
 {
 	struct mal_topology places = mal_allocation_topology(controller);
@@ -38,8 +51,8 @@ static void open_file(struct mal_controller *controller)
 	FILE *file;
 
 	controller->recording->tried = true;
-	if (mal_trace_create(&trace, controller->step->segment.rank_count,
-			     controller->step->cpu_count, &controller->recording->err) < 0)
+	if (mal_trace_create(&trace, ranks_that_came(controller), controller->step->cpu_count,
+			     &controller->recording->err) < 0)
 		return;
 	snprintf(trace.step, sizeof(trace.step), "%s", arguments->step);
 	snprintf(trace.node, sizeof(trace.node), "%s", arguments->node);
@@ -121,6 +134,7 @@ void mal_recording_window(struct mal_controller *controller, const struct mal_wi
 		open_file(controller);
 	if (!controller->recording || !controller->recording->writer)
 		return;
+	mal_trace_write_ranks(controller->recording->writer, ranks_that_came(controller));
 	count = read_regions(controller, window);
 	mal_trace_write_window(controller->recording->writer, window->at_s, window->elapsed_s,
 			       window->samples, window->owner, controller->plausibility->parts,
