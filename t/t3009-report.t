@@ -54,6 +54,25 @@ ok "the report has the same under TALP's keys, times in ns" all_of \
 	"report_has '.Application.Global | .usefulTime > 0 and .usefulTime < .elapsedTime * .numCpus'" \
 	"report_has '.dlbVersion == \"3.8\" and .resources.numMpiRanks == 2'"
 
+# On four cores of their own: rank 1 has one thread on two CPUs, which works as long as both of rank
+# 0's.
+one_idle() {
+	run "$builddir/t/node/node" --cores=4 --per-rank=2 -- "$stage/bin/malleable" run \
+		--libdir "$stage/lib/malleable" --balance=observe \
+		--balance-trace="$work/idle.trace" --balance-report="$work/idle.json" -- \
+		"${mpirun[@]}" -n 2 sh -c '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] ||
+			export OMP_NUM_THREADS=1; exec "$@"' sh \
+		"$load" --work=20,10 --regions=4 --iterations=20
+}
+of_idle() { jq -e "$1" "$work/idle.json" >/dev/null; }
+one_idle
+ok "one idle thread of four is a CPU balance of 75 %" all_of "exits 0" \
+	"of_idle '.cpu_balance - 0.75 | fabs < 0.02'" "of_idle '.per_cpu | length == 4'" \
+	"complains 'busy CPUs .mean/max.: 7[3-6][.][0-9] %; CPU [23] was busy for 0[.]'"
+ok "all CPUs together were busy for as long as the ranks worked, within 1 %" \
+	of_idle '([.per_cpu[].busy_s] | add) / (.Application.Global.usefulTime / 1e9) - 1 |
+		fabs < 0.01'
+
 # Too short for a window: one region, one collective call.
 : >"$work/now"
 run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance=observe \

@@ -7,6 +7,8 @@
  */
 #include "libmalleable/core/place.h"
 
+#include "libmalleable/base/clock.h"
+
 /*
  * Retries of binding a thread whose place or CPU's word changed meanwhile: only a hostile rank
  * causes many.
@@ -53,6 +55,15 @@ uint32_t mal_place_refuge(const struct mal_placing *placing, uint32_t home)
 	return MAL_NO_CPU;
 }
 
+bool mal_place_change(struct mal_thread_slot *slot, uint32_t *expected, uint32_t to)
+{
+	if (!atomic_compare_exchange_strong(&slot->cpu, expected, to))
+		return false;
+	atomic_store_explicit(&slot->from, *expected, memory_order_relaxed);
+	atomic_store_explicit(&slot->moved, mal_ticks(), memory_order_relaxed);
+	return true;
+}
+
 /*
  * The thread's place if its rank may use that CPU; else make a CPU that the rank uses its place.
  * MAL_NO_CPU: none.
@@ -70,7 +81,7 @@ static uint32_t right_place(const struct mal_placing *placing, struct mal_thread
 				      atomic_load_explicit(&slot->home, memory_order_relaxed));
 		if (to == MAL_NO_CPU)
 			break;
-		if (atomic_compare_exchange_strong(&slot->cpu, &cpu, to))
+		if (mal_place_change(slot, &cpu, to))
 			cpu = to;
 	}
 	return MAL_NO_CPU;

@@ -31,6 +31,12 @@ bool mal_place_is_allowed(const struct mal_placing *placing, uint32_t cpu);
 uint32_t mal_place_refuge(const struct mal_placing *placing, uint32_t home);
 
 /*
+ * Make TO the place of the thread in SLOT, if that is still *EXPECTED; else set *EXPECTED to it.
+ * Until when it was there is noted for whoever counts what the thread did on each CPU.
+ */
+bool mal_place_change(struct mal_thread_slot *slot, uint32_t *expected, uint32_t to);
+
+/*
  * Bind the thread in SLOT to its place, after putting that right if the rank may not use it. A
  * thread that has no place, or does not exist yet, is left alone.
  */

@@ -40,6 +40,8 @@ static size_t lay_out(struct mal_segment *segment, char *base)
 	at += (size_t)segment->rank_count * segment->thread_count * sizeof(struct mal_thread_slot);
 	segment->regions = (struct mal_region_slot *)(base + at);
 	at += (size_t)segment->rank_count * MAL_NAMED_REGIONS * sizeof(struct mal_region_slot);
+	segment->lanes = base + at;
+	at += segment->rank_count * mal_lanes_size(segment);
 	segment->size = at;
 	return at;
 }

@@ -126,6 +126,18 @@ struct mal_thread_slot {
 	_Atomic uint32_t bound_cpu; /* that it was last bound to */
 	_Atomic uint32_t home;	    /* its place when a borrowed CPU is taken back */
 	_Atomic uint64_t busy;	    /* ticks of work */
+	/* Its place before somebody else changed it, and that tick (place.h). */
+	_Atomic uint32_t from;
+	_Atomic uint64_t moved;
+	/* How much of BUSY is in the rank's lanes, and the tick at which that was added. */
+	_Atomic uint64_t told, told_at;
+};
+
+/* How long threads of a rank were busy on each CPU, in ticks, as far as it has said so. */
+struct mal_lanes {
+	/* Bits: the CPUs below. Others' pages need not be touched. */
+	alignas(MAL_CACHE_LINE) _Atomic uint64_t used[MAL_MAX_CPUS / 64];
+	_Atomic uint64_t busy[]; /* by CPU */
 };
 
 /* A sample: what a rank says at the end of a phase, all at one moment. */
@@ -284,7 +296,7 @@ struct mal_header {
  * A rank may have the library of another build, as in a container: it runs unbalanced where the
  * versions differ. Where one of these fails, increment the version, then mend the numbers.
  */
-#define MAL_SEGMENT_VERSION 19
+#define MAL_SEGMENT_VERSION 20
 
 #define PIN_SIZE(type, size) MAL_PIN_SIZE(type, size, "MAL_SEGMENT_VERSION")
 #define PIN(type, member, offset) MAL_PIN(type, member, offset, "MAL_SEGMENT_VERSION")
@@ -331,6 +343,9 @@ PIN(mal_snapshot, max, 120) PIN(mal_snapshot, cpu, 128) PIN(mal_snapshot, outsid
 PIN(mal_snapshot, beside, 144) PIN(mal_snapshot, waits, 152)
 PIN_SIZE(mal_thread_slot, 64) PIN(mal_thread_slot, tid, 0) PIN(mal_thread_slot, cpu, 4)
 PIN(mal_thread_slot, bound_cpu, 8) PIN(mal_thread_slot, home, 12) PIN(mal_thread_slot, busy, 16)
+PIN(mal_thread_slot, from, 24)
+PIN(mal_thread_slot, moved, 32) PIN(mal_thread_slot, told, 40) PIN(mal_thread_slot, told_at, 48)
+PIN_SIZE(mal_lanes, 128) PIN(mal_lanes, used, 0) PIN(mal_lanes, busy, 128)
 PIN_SIZE(mal_region_slot, 192) PIN(mal_region_slot, name, 0) PIN(mal_region_slot, runs, 64)
 PIN(mal_region_slot, sum, 72)
 _Static_assert(MAL_BOUNDARY_KINDS == 5 && MAL_RANK_DEAD == 3 && MAL_RULE_AWAIT == 256 &&
@@ -349,6 +364,7 @@ struct mal_segment {
 	struct mal_rank_slot *ranks;
 	struct mal_thread_slot *threads;
 	struct mal_region_slot *regions; /* MAL_NAMED_REGIONS of each rank */
+	char *lanes;			 /* mal_lanes_of() each rank */
 	uint32_t rank_count;
 	uint32_t cpu_count;    /* CPUs 0 .. cpu_count - 1 have slots */
 	uint32_t thread_count; /* thread slots of each rank */
@@ -403,6 +419,20 @@ static inline struct mal_region_slot *mal_region_slots(const struct mal_segment 
 						       unsigned int rank)
 {
 	return &segment->regions[(size_t)rank * MAL_NAMED_REGIONS];
+}
+
+/* The size of a rank's lanes. */
+static inline size_t mal_lanes_size(const struct mal_segment *segment)
+{
+	size_t size = sizeof(struct mal_lanes) + segment->cpu_count * sizeof(uint64_t);
+
+	return (size + MAL_CACHE_LINE - 1) / MAL_CACHE_LINE * MAL_CACHE_LINE;
+}
+
+/* The lanes of rank RANK. */
+static inline struct mal_lanes *mal_lanes_of(const struct mal_segment *segment, unsigned int rank)
+{
+	return (struct mal_lanes *)(segment->lanes + rank * mal_lanes_size(segment));
 }
 
 /* Ticks of work of all threads in the slots of rank RANK. */

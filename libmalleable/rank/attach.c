@@ -28,6 +28,7 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/lanes.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/pmix.h"
@@ -354,6 +355,7 @@ static int attach(struct mal_rank *rank, struct mal_error *err)
 		atomic_store(&rank->threads[i].tid, 0);
 		atomic_store(&rank->threads[i].cpu, MAL_NO_CPU);
 	}
+	mal_lanes_open(rank);
 	mal_bind_forget(rank);
 	rank->slot->home = rank->home;
 	atomic_store(&rank->slot->reason,

@@ -13,6 +13,7 @@
 #include "libmalleable/base/fpstate.h"
 #include "libmalleable/base/futex.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/lanes.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/named_regions.h"
@@ -113,6 +114,7 @@ static void write_snapshot(struct mal_rank *rank, uint64_t round, uint64_t kind)
 	for (unsigned int i = 0; i < MAL_BOUNDARY_KINDS; i++)
 		snapshot.boundaries[i] = count->boundaries[i];
 	mal_unmanaged_sample(rank, &snapshot);
+	mal_lanes_sample(rank);
 	if (rank->limit && (!snapshot.max || snapshot.max > rank->limit))
 		snapshot.max = rank->limit;
 	add_cpu_time(rank, &snapshot);

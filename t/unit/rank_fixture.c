@@ -259,6 +259,7 @@ void open_ranks(unsigned int ranks, unsigned int each, unsigned int threads)
 		.rank_count = ranks,
 		.cpu_count = cpus,
 		.thread_count = threads};
+	mal.segment.lanes = memory_for(ranks * mal_lanes_size(&mal.segment));
 	mal.segment.header->rules =
 		MAL_RULE_READY | MAL_RULE_BIND | MAL_RULE_LEND | MAL_RULE_GROW | MAL_RULE_AWAIT;
 	mal.active = true;
@@ -288,6 +289,7 @@ void close_ranks(void)
 	free(mal.segment.requests);
 	free(mal.segment.threads);
 	free(mal.segment.regions);
+	free(mal.segment.lanes);
 	memset(&mal.segment, 0, sizeof(mal.segment));
 	mal.active = false;
 	give_way = NULL;

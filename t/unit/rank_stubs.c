@@ -13,6 +13,7 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/cpus/lanes.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/signals.h"
@@ -106,6 +107,9 @@ STUB(unsigned int, mal_thread_cpu, (int32_t tid), MAL_NO_CPU)
 STUB(int32_t, mal_threads_background_tid, (void), 0)
 STUB(uint64_t, mal_threads_background_ns, (void), 0)
 STUB(void, mal_unmanaged_open, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_lanes_open, (struct mal_rank * rank), NOTHING)
+STUB(void, mal_lanes_thread, (const struct mal_rank *rank, unsigned int index), NOTHING)
+STUB(void, mal_lanes_sample, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_unmanaged_sample, (struct mal_rank * rank, struct mal_snapshot *snapshot), NOTHING)
 STUB(void, mal_unmanaged_wait, (struct mal_rank * rank, uint64_t ticks), NOTHING)
 STUB(void, mal_unmanaged_wait_end, (struct mal_rank * rank, uint64_t ticks), NOTHING)

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/controller/load/sampling.h"
+#include "libmalleable/controller/planning.h"
 #include "libmalleable/controller/ranks.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report_text.h"
@@ -909,6 +911,48 @@ static struct mal_region_slot *named(unsigned int rank, unsigned int number, con
 	return slot;
 }
 
+/* RANK was busy on CPU for so long. */
+static void busy(unsigned int rank, unsigned int cpu, double busy_s)
+{
+	struct mal_lanes *lanes = mal_lanes_of(node_segment(), rank);
+
+	lanes->used[cpu / 64] |= UINT64_C(1) << cpu % 64;
+	lanes->busy[cpu] = mal_s_to_ticks(busy_s);
+}
+
+/* One that was hardly used is named; what a rank wrote is bounded. Two ranks of two CPUs. */
+static void busy_cpus_are_told(void **state)
+{
+	json_t *root;
+
+	(void)state;
+	does_not_say("busy CPUs");
+	busy(0, 0, 2);
+	busy(0, 1, 1.5);
+	busy(1, 2, 1);
+	busy(0, 3, 1);
+	does_not_say("busy CPUs");
+	busy(1, 3, 1);
+	busy(0, 3, 0);
+	busy(1, 2, 0.5);
+	says("busy CPUs (mean/max): 62.5 %; CPU 2 was busy for 0.500 s, CPU 0 for 2.000 s");
+	node_run(node, NULL, NULL);
+	root = read_json(true);
+	has(root, "cpu_balance", "0.625");
+	has(root, "per_cpu",
+	    "[{\"cpu\":0,\"busy_s\":2.0},{\"cpu\":1,\"busy_s\":1.5},{\"cpu\":2,\"busy_s\":0.5},"
+	    "{\"cpu\":3,\"busy_s\":1.0}]");
+	json_decref(root);
+	busy(1, 1, 1e9);
+	says("busy CPUs (mean/max): 44.4 %; CPU 2 was busy for 0.500 s, CPU 1 for 4.500 s");
+	mal_lanes_of(node_segment(), 1)->busy[1] = UINT64_MAX;
+	says("busy CPUs (mean/max): 44.4 %; CPU 2 was busy for 0.500 s, CPU 1 for 4.500 s");
+	/* Too short for anybody to care. */
+	busy(1, 1, 0);
+	node_pass(97);
+	does_not_say("busy CPUs");
+}
+
 /* Ranks have numbers of their own; what one wrote of it is bounded. Two ranks of two CPUs. */
 static void named_regions_are_told(void **state)
 {
@@ -1255,6 +1299,38 @@ static void trace_has_each_window(void **state)
 	assert_int_equal(rejected, 1);
 }
 
+/* Without Slurm there is room for more ranks than come. */
+static void trace_has_the_ranks_that_came(void **state)
+{
+	char options[256];
+	struct mal_trace trace;
+	struct mal_error err;
+
+	(void)state;
+	node_close(node);
+	snprintf(options, sizeof(options), "--policy=observe --trace-file=%s", file);
+	node = node_open(8, 1, options);
+	node_rank_start(0);
+	node_rank_start(1);
+	mal_plan_begin(node);
+	assert_true(mal_ranks_update(node));
+	mal_round_begin(node);
+	node_begin(node);
+	node_rank_start(3);
+	assert_true(mal_ranks_update(node));
+	mal_round_begin(node);
+	node_begin(node);
+	node_end_recording(node);
+	assert_int_equal(mal_trace_read(&trace, file, &err), 0);
+	assert_int_equal(trace.window_count, 2);
+	assert_int_equal(trace.rank_count, 4);
+	assert_int_equal(trace.windows[0].count, 2);
+	assert_int_equal(trace.windows[0].owner[3], 4);
+	assert_int_equal(trace.windows[1].owner[3], 3);
+	assert_true(mal_trace_samples(&trace, &trace.windows[1])[3].running);
+	mal_trace_destroy(&trace);
+}
+
 /* A file that cannot be made is an error at the end, and the step goes on. */
 static void unwritable_trace_is_an_error_at_the_end(void **state)
 {
@@ -1311,7 +1387,9 @@ int main(void)
 		CASE(each_counter_is_told),
 		CASE(json_to_full),
 		CASE(status_shows_the_present_step),
+		CASE(busy_cpus_are_told),
 		CASE(trace_has_each_window),
+		CASE(trace_has_the_ranks_that_came),
 		CASE(unwritable_trace_is_an_error_at_the_end),
 		CASE(json_of_many_cpus),
 		CASE(verdict_is_the_first_line),

@@ -107,7 +107,7 @@ static void evict_team(struct mal_controller *controller, unsigned int rank, uns
 
 		if (!atomic_load_explicit(&slot->tid, memory_order_relaxed))
 			continue;
-		if (atomic_compare_exchange_strong(&slot->cpu, &expected, refuge))
+		if (mal_place_change(slot, &expected, refuge))
 			atomic_store(&slot->bound_cpu, MAL_NO_CPU);
 	}
 }

@@ -174,6 +174,20 @@ static json_t *measured_json(const struct mal_controller *controller, double ste
 			 mal_json_number(mal_efficiencies(&totals->cpus).parallel));
 }
 
+/* How long each CPU was busy that the ranks had. */
+static json_t *busy_cpus_json(const struct mal_controller *controller,
+			      const struct mal_busy_cpus *cpus)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+		if (cpus->counts[i])
+			json_array_append_new(list, json_pack("{s:i, s:f}", "cpu",
+							      (int)controller->step->cpu[i],
+							      "busy_s", cpus->busy_s[i]));
+	return list;
+}
+
 /* The number of the job, of a step that is called JOB.STEP; null: without Slurm. */
 static json_t *job_json(const char *step)
 {
@@ -239,15 +253,17 @@ static json_t *report_json(const struct mal_controller *controller, const struct
 	if (totals->windows)
 		mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict));
 	return json_pack("{s:i, s:i, s:f, s:s, s:o, s:o, s:o, s:{s:f, s:f, s:f}, "
-			 "s:o, s:o, s:o, s:s, s:o, s:o, s:o}",
+			 "s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}",
 			 "ranks", (int)report->ranks, "cpus", (int)controller->step->cpu_count,
 			 "elapsed_s", report->elapsed_s, "verdict", verdict, "efficiency",
 			 mal_efficiency_json(&report->whole.cpus), "measured",
 			 measured_json(controller, report->elapsed_s), "cpu_changes",
 			 mal_counters_json(json_object(), &report->count), "overhead", "ranks_s",
 			 report->overhead_s, "ranks_part", report->overhead_part,
-			 "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks,
-			 "cpus_over_time", mal_history_json(controller), "predicted",
+			 "controller_cpu_s", report->controller_cpu_s, "per_rank", ranks, "per_cpu",
+			 busy_cpus_json(controller, &report->busy), "cpu_balance",
+			 mal_json_number(report->busy.balance), "cpus_over_time",
+			 mal_history_json(controller), "predicted",
 			 alternatives_json(controller, report->elapsed_s), "schedule",
 			 mal_phrase_schedule(controller, schedule, sizeof(schedule)), "absent",
 			 absent_json(controller), "between_nodes", mal_imbalance_json(controller),

@@ -32,6 +32,11 @@ static const char no_mpi[] =
 /* Ranks that waited for less than this part of the time have hardly anything to lend. */
 #define FEW_WAITS 0.05
 
+/* A CPU that was busy for less than this part of the time of the busiest one is named, */
+#define IDLE_CPU 0.5
+/* if that was busy for this part of the step. */
+#define BUSY_CPU 0.1
+
 /* So many named regions have lines in the text. */
 #define REGIONS_TOLD 10
 
@@ -63,6 +68,7 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	report->controller_cpu_s = controller_cpu_s();
 	report->whole = mal_whole_read(controller);
 	mal_region_totals_read(controller, &report->whole, &report->regions);
+	mal_busy_cpus_read(controller, &report->busy);
 	return true;
 }
 
@@ -109,6 +115,22 @@ static const char *offer_gain(const struct mal_region_total *region, double step
 		snprintf(text, size, "; an offer would save up to %.3f s, %.2f times as fast",
 			 saves_s, step_s / (step_s - saves_s));
 	return text;
+}
+
+/* A CPU that was hardly used shows in no average of ranks. */
+static void add_busy_cpus(struct mal_text *text, const struct mal_controller *controller,
+			  const struct mal_report *report)
+{
+	const struct mal_busy_cpus *cpus = &report->busy;
+	double least_s = cpus->busy_s[cpus->least], most_s = cpus->busy_s[cpus->most];
+	char mean[32];
+
+	if (most_s < BUSY_CPU * report->elapsed_s || least_s >= IDLE_CPU * most_s)
+		return;
+	mal_text_add(text,
+		     "busy CPUs (mean/max): %s; CPU %u was busy for %.3f s, CPU %u for %.3f s\n",
+		     percent(cpus->balance, mean, sizeof(mean)), controller->step->cpu[cpus->least],
+		     least_s, controller->step->cpu[cpus->most], most_s);
 }
 
 /* What the program named, and where it could lend more. */
@@ -519,6 +541,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
 			percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
 	add_efficiency(&text, report);
+	add_busy_cpus(&text, controller, report);
 	add_regions(&text, report);
 	add_outside(&text, mal_plausibility_outside(controller));
 	add_alternatives(&text, controller, report->elapsed_s);

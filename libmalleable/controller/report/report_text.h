@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "libmalleable/controller/load/busy_cpus.h"
 #include "libmalleable/controller/load/region_totals.h"
 #include "libmalleable/controller/load/whole.h"
 #include "libmalleable/controller/state/controller.h"
@@ -22,6 +23,7 @@ struct mal_report {
 	struct mal_counters count; /* of all ranks together */
 	struct mal_whole whole;
 	struct mal_region_totals regions;
+	struct mal_busy_cpus busy;
 	double overhead_s;    /* our code in the ranks, all together */
 	double overhead_part; /* of the ranks' time */
 	double controller_cpu_s;

@@ -16,6 +16,7 @@
 #include "libmalleable/base/fpstate.h"
 #include "libmalleable/core/changes.h"
 #include "libmalleable/core/place.h"
+#include "libmalleable/rank/cpus/lanes.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/state/rank.h"
 
@@ -134,6 +135,8 @@ bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 		struct mal_thread_slot *slot = &rank->threads[i];
 		uint32_t cpu = place_of(rank, i, team, cpus);
 
+		if (atomic_load_explicit(&slot->cpu, memory_order_relaxed) != cpu)
+			mal_lanes_thread(rank, i);
 		atomic_store_explicit(&slot->home, home_of(rank, i, team), memory_order_relaxed);
 		if (atomic_exchange(&slot->cpu, cpu) != cpu ||
 		    atomic_load_explicit(&slot->bound_cpu, memory_order_relaxed) != cpu ||
@@ -379,9 +382,11 @@ void mal_bind_send_home(const struct mal_rank *rank, uint32_t cpu)
 
 		if (tid <= 0)
 			continue;
+		if (atomic_load_explicit(&slot->cpu, memory_order_relaxed) == cpu)
+			mal_lanes_thread(rank, i);
 		if (home < rank->segment.cpu_count && home != cpu &&
 		    mal_cpumask_has(&rank->allocation, home) &&
-		    atomic_compare_exchange_strong(&slot->cpu, &expected, home))
+		    mal_place_change(slot, &expected, home))
 			bind_to(rank, rank->me, slot);
 	}
 }
@@ -414,7 +419,7 @@ unsigned int mal_bind_evict(const struct mal_rank *rank, unsigned int borrower, 
 			continue;
 		to = refuge(rank, borrower,
 			    atomic_load_explicit(&slot->home, memory_order_relaxed));
-		if (to == MAL_NO_CPU || !atomic_compare_exchange_strong(&slot->cpu, &expected, to))
+		if (to == MAL_NO_CPU || !mal_place_change(slot, &expected, to))
 			continue;
 		sent += atomic_load_explicit(&slot->tid, memory_order_relaxed) > 0;
 		bind_to(rank, borrower, slot);
@@ -488,7 +493,7 @@ enum mal_spread mal_bind_spread(const struct mal_rank *rank, unsigned int borrow
 	result = find_sharing(rank, borrower, &slot, &at);
 	if (result != MAL_SPREAD_DONE)
 		return result;
-	if (!atomic_compare_exchange_strong(&slot->cpu, &at, cpu))
+	if (!mal_place_change(slot, &at, cpu))
 		return MAL_SPREAD_NOT_YET;
 	bind_to(rank, borrower, slot);
 	return MAL_SPREAD_DONE;

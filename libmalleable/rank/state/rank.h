@@ -280,6 +280,11 @@ struct mal_rank {
 		bool idle;
 	} work;
 
+	/* lanes.c: what is in them of serial time, and of threads without slots; ticks */
+	struct {
+		uint64_t serial, loose;
+	} lanes;
+
 	/* outside.c: waits outside MPI, of the primary thread; in ticks, but for NS */
 	struct {
 		uint64_t waits;	   /* so far */
