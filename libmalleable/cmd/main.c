@@ -114,7 +114,9 @@ static void usage(FILE *out)
 		else
 			fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	if (missing)
-		fprintf(out, "\nThe tools for analysts (report, convert, acct): pip install %s\n",
+		fprintf(out,
+			"\nThe tools for analysts (report, convert, acct, try): pip install "
+			"%s\n",
 			MAL_TOOLS);
 	fputs("\nmalleable help COMMAND tells more. --version prints the version and what it was "
 	      "built with.\n",

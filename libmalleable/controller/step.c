@@ -168,6 +168,8 @@ void mal_controller_take_round(struct mal_controller *controller, struct mal_win
 		mal_overdue_begin(controller, window, moves);
 		/* Last: the window knows nothing of it. */
 		mal_idle_hand_out(controller);
+	} else {
+		mal_recording_skip(controller);
 	}
 	mal_round_begin(controller);
 }

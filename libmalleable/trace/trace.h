@@ -24,6 +24,21 @@ struct mal_trace_region {
 	double elapsed_s, work_s, serial_s, mpi_s;
 };
 
+/* So many uses of CPUs by ranks that do not own them are in a line, at most. */
+#define MAL_TRACE_BORROWED 2048
+
+/*
+ * How long each CPU was busy in a window, in thousandths of it: for its owner, by CPU; and for
+ * other ranks.
+ */
+struct mal_trace_busy {
+	const unsigned int *owned;
+	const struct mal_trace_borrowed {
+		unsigned int cpu, rank, part; /* CPU: its index */
+	} *borrowed;
+	size_t count;
+};
+
 /* Version of the format; files of other versions are refused. */
 #define MAL_TRACE_VERSION 1
 
@@ -113,13 +128,13 @@ void mal_trace_write_ranks(struct mal_trace_writer *writer, unsigned int rank_co
 
 /*
  * Write a window that ended AT_S seconds after the step's start and lasted ELAPSED_S: SAMPLES by
- * rank, OWNER by CPU, what others had until then, and the COUNT named REGIONS in the order of
- * ranks. mal_trace_close() reports failures.
+ * rank, OWNER by CPU, what others had until then, how BUSY CPUs were (NULL: not known), and the
+ * COUNT named REGIONS in the order of ranks. mal_trace_close() reports failures.
  */
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
 			    const struct mal_sample *samples, const unsigned int *owner,
-			    struct mal_others_parts others, const struct mal_trace_region *regions,
-			    size_t count);
+			    struct mal_others_parts others, const struct mal_trace_busy *busy,
+			    const struct mal_trace_region *regions, size_t count);
 
 /* Write a policy's decision on the last window, and WHY it was rejected (NULL: it was not). */
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,

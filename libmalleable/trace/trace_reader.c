@@ -158,6 +158,29 @@ static bool read_part(const json_t *object, const char *name, double *part)
 	return json_is_number(item) && *part >= 0 && *part <= 1;
 }
 
+/* How busy CPUs were: a replay does not need it. */
+static bool read_busy(const struct mal_trace *trace, const json_t *line)
+{
+	const json_t *owned = json_object_get(line, "busy"),
+		     *borrowed = json_object_get(line, "borrowed");
+	size_t count = json_array_size(borrowed);
+	unsigned int parts[MAL_MAX_CPUS];
+
+	if (owned && read_numbers(owned, parts, trace->topology.cpu_count, 0, 1001, 0) < 0)
+		return false;
+	if ((borrowed && !json_is_array(borrowed)) || count % 3 || count / 3 > MAL_TRACE_BORROWED)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const json_t *item = json_array_get(borrowed, i);
+		const json_int_t limit[3] = {trace->topology.cpu_count, trace->rank_count, 1001};
+
+		if (!json_is_integer(item) || json_integer_value(item) < 0 ||
+		    json_integer_value(item) >= limit[i % 3])
+			return false;
+	}
+	return true;
+}
+
 static int read_window(struct reader *reader, const json_t *line)
 {
 	const json_t *ranks = json_object_get(line, "ranks");
@@ -176,6 +199,8 @@ static int read_window(struct reader *reader, const json_t *line)
 	if (!read_part(line, "others_part", &trace->others.used) ||
 	    !read_part(line, "taken_part", &trace->others.taken))
 		return wrong(reader, "what others used is out of range");
+	if (!read_busy(trace, line))
+		return wrong(reader, "how busy CPUs were is out of range");
 	if (!json_is_array(ranks))
 		return wrong(reader, "the ranks are missing");
 	memset(trace->samples, 0, trace->rank_count * sizeof(*trace->samples));

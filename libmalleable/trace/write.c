@@ -106,10 +106,23 @@ static json_t *regions_of(unsigned int rank, const struct mal_trace_region *regi
 	return object;
 }
 
+/* One list: each of its parts would be one that readers count. */
+static json_t *borrowed(const struct mal_trace_busy *busy)
+{
+	json_t *list = busy && busy->count ? json_array() : NULL;
+
+	for (size_t i = 0; list && i < busy->count; i++) {
+		json_array_append_new(list, json_integer(busy->borrowed[i].cpu));
+		json_array_append_new(list, json_integer(busy->borrowed[i].rank));
+		json_array_append_new(list, json_integer(busy->borrowed[i].part));
+	}
+	return list;
+}
+
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
 			    const struct mal_sample *samples, const unsigned int *owner,
-			    struct mal_others_parts others, const struct mal_trace_region *regions,
-			    size_t count)
+			    struct mal_others_parts others, const struct mal_trace_busy *busy,
+			    const struct mal_trace_region *regions, size_t count)
 {
 	json_t *ranks = json_array();
 	size_t at = 0;
@@ -130,11 +143,12 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double
 				  sample->phases, "regions",
 				  regions_of(rank, regions, count, &at)));
 	}
-	write_line(writer,
-		   json_pack("{s:s, s:f, s:f, s:o, s:o, s:o, s:o}", "type", "window", "at_s", at_s,
-			     "elapsed_s", elapsed_s, "others_part", mal_json_number(others.used),
-			     "taken_part", mal_json_number(others.taken), "owner",
-			     owners(writer, owner), "ranks", ranks));
+	write_line(writer, json_pack("{s:s, s:f, s:f, s:o, s:o, s:o, s:o*, s:o*, s:o}", "type",
+				     "window", "at_s", at_s, "elapsed_s", elapsed_s, "others_part",
+				     mal_json_number(others.used), "taken_part",
+				     mal_json_number(others.taken), "owner", owners(writer, owner),
+				     "busy", busy ? numbers(busy->owned, writer->cpu_count) : NULL,
+				     "borrowed", borrowed(busy), "ranks", ranks));
 }
 
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,
@@ -180,7 +194,7 @@ int mal_trace_save(const struct mal_trace *trace, const char *path, struct mal_e
 
 		mal_trace_write_window(writer, 0, window->elapsed_s,
 				       mal_trace_samples(trace, window), window->owner,
-				       trace->others, NULL, 0);
+				       trace->others, NULL, NULL, 0);
 	}
 	return mal_trace_close(writer, err);
 }

@@ -1299,6 +1299,55 @@ static void trace_has_each_window(void **state)
 	assert_int_equal(rejected, 1);
 }
 
+/* FILE has TEXT. */
+static void trace_says(const char *wanted)
+{
+	char text[16384];
+	FILE *trace = fopen(file, "r");
+
+	assert_non_null(trace);
+	text[fread(text, 1, sizeof(text) - 1, trace)] = '\0';
+	fclose(trace);
+	if (!strstr(text, wanted))
+		fail_msg("no %s in:\n%s", wanted, text);
+}
+
+/*
+ * Each window has how busy CPUs were in it, and not before; what did not fit, or is less than is
+ * written, counts in the next.
+ */
+static void trace_has_busy_cpus(void **state)
+{
+	char options[256];
+
+	(void)state;
+	node_close(node);
+	snprintf(options, sizeof(options), "--policy=observe --trace-file=%s", file);
+	node = node_start(2, 2, options);
+	busy(0, 0, 5);
+	node_window(node, 1, (const double[]){2, 1});
+	busy(0, 0, 5.5);
+	busy(1, 1, 0.25);
+	busy(1, 2, 1.75);
+	busy(1, 3, 0.0004);
+	node_window(node, 1, (const double[]){2, 1});
+	busy(1, 3, 0.0008);
+	busy(0, 0, 1);
+	node_window(node, 1, (const double[]){2, 1});
+	/* This one is thrown away, with what was done in it. */
+	busy(0, 1, 1);
+	node_pass(1);
+	node_say(0, 1, 0, 0);
+	node_take(node);
+	node_window(node, 1, (const double[]){2, 1});
+	busy(0, 1, 1.125);
+	node_window(node, 1, (const double[]){2, 1});
+	node_end_recording(node);
+	trace_says("\"busy\":[500,0,1000,0],\"borrowed\":[1,1,250],");
+	trace_says("\"busy\":[0,0,750,1],\"ranks\"");
+	trace_says("\"busy\":[0,125,0,0],\"ranks\"");
+}
+
 /* Without Slurm there is room for more ranks than come. */
 static void trace_has_the_ranks_that_came(void **state)
 {
@@ -1389,6 +1438,7 @@ int main(void)
 		CASE(status_shows_the_present_step),
 		CASE(busy_cpus_are_told),
 		CASE(trace_has_each_window),
+		CASE(trace_has_busy_cpus),
 		CASE(trace_has_the_ranks_that_came),
 		CASE(unwritable_trace_is_an_error_at_the_end),
 		CASE(json_of_many_cpus),

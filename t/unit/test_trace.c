@@ -60,6 +60,8 @@ static void read_as_written(void **state)
 	const struct mal_trace_region regions[3] = {{0, "of none that ran", 1, 1, 1, 1},
 						    {1, "io", 0.25, 0, 0.25, 0},
 						    {1, "solve \"x\"", 0.125, 0.5, 0, 0}};
+	const struct mal_trace_borrowed borrowed[2] = {{0, 1, 7}, {2, 0, 1000}};
+	const struct mal_trace_busy busy = {(const unsigned int[]){0, 1000, 0, 0}, borrowed, 2};
 	struct mal_trace_writer *writer;
 	struct mal_error err;
 
@@ -71,9 +73,9 @@ static void read_as_written(void **state)
 	writer = mal_trace_open(fopen(path, "w"), path, &trace, &err);
 	assert_non_null(writer);
 	mal_trace_write_window(writer, 1, 0.25, samples, owner,
-			       (struct mal_others_parts){0.5, 0.25}, regions, 3);
+			       (struct mal_others_parts){0.5, 0.25}, &busy, regions, 3);
 	mal_trace_write_window(writer, 2, 0.25, samples, owner,
-			       (struct mal_others_parts){0.125, NAN}, NULL, 0);
+			       (struct mal_others_parts){0.125, NAN}, NULL, NULL, 0);
 	/* A policy of the site's may forecast anything. */
 	mal_trace_write_plan(writer, &(struct mal_plan){.bind = true, .forecast_s = INFINITY},
 			     "for a test");
@@ -82,6 +84,8 @@ static void read_as_written(void **state)
 			     "\"solve \\\"x\\\"\":[0.125,0.5,0.0,0.0]}}]}\n"));
 	assert_true(has_text("\"phases\":2.0}]}\n"));
 	assert_false(has_text("of none that ran"));
+	assert_true(has_text("\"busy\":[0,1000,0,0],\"borrowed\":[0,1,7,2,0,1000],\"ranks\""));
+	assert_true(has_text("\"owner\":[-1,1,-1,-1],\"ranks\""));
 	assert_int_equal(mal_trace_read(&again, path, &err), 0);
 	assert_string_equal(again.step, "7.0");
 	assert_int_equal(again.rank_count, 2);
@@ -108,6 +112,8 @@ static void read_as_written(void **state)
 	"\"most\":0,\"team\":1,\"phases\":1}"
 #define WINDOW(ranks) \
 	"{\"type\":\"window\",\"at_s\":1,\"elapsed_s\":1,\"owner\":[0],\"ranks\":[" ranks "]}\n"
+
+#define BUSY(keys) "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0],\"ranks\":[]," keys "}\n"
 
 static void nothing_is_believed(void **state)
 {
@@ -140,6 +146,14 @@ static void nothing_is_believed(void **state)
 		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0,0],\"ranks\":[]}\n",
 		 "number of owners is not that of CPUs"},
 		{STEP "{\"type\":\"window\",\"elapsed_s\":1,\"owner\":[0]}\n", "ranks are missing"},
+		{STEP BUSY("\"busy\":[0,1]"), "how busy CPUs were is out of range"},
+		{STEP BUSY("\"busy\":[1001]"), "how busy CPUs were is out of range"},
+		{STEP BUSY("\"borrowed\":{}"), "how busy CPUs were is out of range"},
+		{STEP BUSY("\"borrowed\":[0,0]"), "how busy CPUs were is out of range"},
+		{STEP BUSY("\"borrowed\":[1,0,1]"), "how busy CPUs were is out of range"},
+		{STEP BUSY("\"borrowed\":[0,1,1]"), "how busy CPUs were is out of range"},
+		{STEP BUSY("\"borrowed\":[0,0,1001]"), "how busy CPUs were is out of range"},
+		{STEP BUSY("\"borrowed\":[0,0,-1]"), "how busy CPUs were is out of range"},
 		{STEP "{\"type\":\"ranks\",\"ranks\":1}\n", "line 2: number of ranks out of range"},
 		{STEP "{\"type\":\"ranks\",\"ranks\":1e9}\n", "number of ranks out of range"},
 		{STEP "{\"type\":\"ranks\",\"ranks\":1025}\n", "number of ranks out of range"},

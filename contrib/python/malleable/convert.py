@@ -56,7 +56,8 @@ def to_csv(trace: Trace) -> Iterator[str]:
 # Perfetto: process 1 has a thread for each rank, with its windows and, in them, computing and MPI:
 # how long is measured, when in the window is not. Process 2 has one for each CPU, with the rank
 # that owns it. Counters say how many CPUs a rank owns, and how many worked for it.
-RANKS, CPUS = 1, 2
+# Process 3 has one for each CPU, too: a slice for as long as a rank was busy there in a window.
+RANKS, CPUS, BUSY = 1, 2, 3
 
 
 def _named(process: int, thread: int, what: str, name: str) -> dict:
@@ -111,6 +112,36 @@ def _events_of_cpu(trace: Trace, index: int) -> Iterator[dict]:
                          float(trace.windows.end_s[part.index[-1]] - begin_s))
 
 
+def uses(trace: Trace) -> Iterator[tuple]:
+    """Each window, and in it each use of a CPU: its place in trace.cpus, the rank, when it began
+    and how long it was, and whether it was borrowed. When in the window is not measured."""
+    lent = trace.borrowed.itertuples(index=False)
+    use = next(lent, None)
+    for window, owners, busy in zip(trace.windows.itertuples(), trace.owners.to_numpy().tolist(),
+                                    trace.busy.fillna(0).to_numpy().tolist()):
+        found = [(index, rank, window.begin_s, busy_s, False)
+                 for index, (rank, busy_s) in enumerate(zip(owners, busy)) if busy_s > 0]
+        at_s = {index: begin_s + busy_s for index, _, begin_s, busy_s, _ in found}
+        while use is not None and use.window == window.Index:
+            begin_s = at_s.get(use.cpu, window.begin_s)
+            at_s[use.cpu] = begin_s + use.busy_s
+            found.append((use.cpu, use.rank, begin_s, use.busy_s, True))
+            use = next(lent, None)
+        yield window, found
+
+
+def _events_of_use(trace: Trace) -> Iterator[dict]:
+    if not _is_known(trace):
+        return
+    yield _named(BUSY, 0, "process_name", "CPUs and the ranks that were busy on them")
+    for cpu in trace.cpus:
+        yield _named(BUSY, cpu, "thread_name", f"CPU {cpu}")
+    for _, found in uses(trace):
+        for index, rank, begin_s, busy_s, borrowed in found:
+            yield _slice(BUSY, trace.cpus[index],
+                         f"rank {rank}" + (", borrowed" if borrowed else ""), begin_s, busy_s)
+
+
 def _events(trace: Trace) -> Iterator[dict]:
     yield _named(RANKS, 0, "process_name", "ranks")
     yield _named(CPUS, 0, "process_name", "CPUs and the ranks that own them")
@@ -124,6 +155,7 @@ def _events(trace: Trace) -> Iterator[dict]:
     yield from _events_of_regions(trace)
     for index in range(len(trace.cpus)):
         yield from _events_of_cpu(trace, index)
+    yield from _events_of_use(trace)
 
 
 def to_perfetto(trace: Trace) -> Iterator[str]:
@@ -136,11 +168,13 @@ def to_perfetto(trace: Trace) -> Iterator[str]:
     yield "\n]}\n"
 
 
+# A second application has a task for each CPU: its state is who was busy there, OWNER or BORROWER,
+# and an event of type TYPE_USER says which rank, from 1 on.
 # Paraver (https://tools.bsc.es/paraver): one application, a task of one thread for each rank, on
 # one node. In each window a rank computes, then is in MPI: how long is measured, when is not.
 # Events at a window's begin are its figures, of these types; times are in microseconds.
-COMPUTING, IN_MPI = 1, 2
-TYPE = 90001000
+COMPUTING, IN_MPI, OWNER, BORROWER = 1, 2, 3, 4
+TYPE, TYPE_USER = 90001000, 90001010
 REGION_TYPE = TYPE + 100  # and the region's number in the order of names
 TYPES = ("CPUs that the rank owns", "Work of all its threads (us)", "Serial work (us)",
          "In MPI (us)", "Idle in parallel regions (us)", "Threads")
@@ -173,14 +207,33 @@ def _figures_of_regions(trace: Trace) -> dict[tuple[int, int], list[tuple[int, i
     return figures
 
 
+def _use(cpus: list[tuple], end: int) -> Iterator[tuple[int, str]]:
+    """Records of a window that ends at END, behind their times."""
+    for index, rank, begin_s, busy_s, borrowed in cpus:
+        begin = min(_ns(begin_s), end)
+        last = min(_ns(begin_s + busy_s), end)
+        if last > begin:
+            task = f"{index + 1}:2:{index + 1}:1"
+            yield begin, f"2:{task}:{begin}:{TYPE_USER}:{rank + 1}\n"
+            yield begin, f"1:{task}:{begin}:{last}:{BORROWER if borrowed else OWNER}\n"
+
+
+def _is_known(trace: Trace) -> bool:
+    return bool(trace.busy.notna().to_numpy().any())
+
+
 def to_paraver(trace: Trace) -> Iterator[str]:
     """Records in the order of their times."""
     of_regions = _figures_of_regions(trace)
     when = time.strftime("%d/%m/%Y at %H:%M", time.gmtime())
-    yield (f"#Paraver ({when}):{_ns(trace.windows.end_s.iloc[-1])}_ns:1({len(trace.cpus)}):1:"
-           f"{trace.ranks}({','.join(['1:1'] * trace.ranks)})\n")
+    cpus = len(trace.cpus)
+    tasks = f"{trace.ranks}({','.join(['1:1'] * trace.ranks)})"
+    if _is_known(trace):
+        tasks += f":{cpus}({','.join(['1:1'] * cpus)})"
+    yield (f"#Paraver ({when}):{_ns(trace.windows.end_s.iloc[-1])}_ns:1({cpus}):"
+           f"{1 + _is_known(trace)}:{tasks}\n")
     end = 0
-    for window, owners, rows in windows(trace):
+    for (window, owners, rows), (_, used) in zip(windows(trace), uses(trace)):
         # The window before may round to more than this one begins with.
         begin, end = max(_ns(window.begin_s), end), _ns(window.end_s)
         cpu_of: dict[int, int] = {}
@@ -196,25 +249,32 @@ def to_paraver(trace: Trace) -> Iterator[str]:
             yield f"2:{cpu}:1:{row.rank + 1}:1:{begin}" + "".join(
                 f":{kind}:{figure}" for kind, figure in pairs) + "\n"
             yield _state(cpu, row.rank, begin, middle, COMPUTING)
-            waiting.append((middle, row.rank, cpu))
-        for middle, rank, cpu in sorted(waiting):
-            yield _state(cpu, rank, middle, end, IN_MPI)
+            waiting.append((middle, _state(cpu, row.rank, middle, end, IN_MPI)))
+        waiting += [(max(at, begin), record) for at, record in _use(used, end)]
+        yield from (record for _, record in sorted(waiting, key=lambda item: item[0]))
 
 
 def to_paraver_names(trace: Trace) -> Iterator[str]:
     yield ("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\n"
-           "STATES\n0    Idle\n1    Computing\n2    In MPI\n\n"
-           "STATES_COLOR\n0    {117,195,255}\n1    {0,0,255}\n2    {255,146,24}\n")
+           "STATES\n0    Idle\n1    Computing\n2    In MPI\n3    Used by its owner\n"
+           "4    Borrowed\n\nSTATES_COLOR\n0    {117,195,255}\n1    {0,0,255}\n"
+           "2    {255,146,24}\n3    {0,158,115}\n4    {204,121,167}\n")
     regions = (f"In region {name} (us)" for name in _region_names(trace))
     for number, name in (*enumerate(TYPES, TYPE), *enumerate(regions, REGION_TYPE)):
         yield f"\nEVENT_TYPE\n0    {number}    {name}\n"
+    if _is_known(trace):
+        yield f"\nEVENT_TYPE\n0    {TYPE_USER}    Rank that used the CPU, from 1 on\n"
 
 
 def to_paraver_rows(trace: Trace) -> Iterator[str]:
-    yield f"LEVEL CPU SIZE {len(trace.cpus)}\n"
-    yield from (f"CPU {cpu}\n" for cpu in trace.cpus)
-    yield f"\nLEVEL NODE SIZE 1\n{trace.node or 'node'}\n\nLEVEL THREAD SIZE {trace.ranks}\n"
+    cpus = [f"CPU {cpu}\n" for cpu in trace.cpus]
+    tasks = cpus if _is_known(trace) else []
+    yield f"LEVEL CPU SIZE {len(cpus)}\n"
+    yield from cpus
+    yield (f"\nLEVEL NODE SIZE 1\n{trace.node or 'node'}\n\n"
+           f"LEVEL THREAD SIZE {trace.ranks + len(tasks)}\n")
     yield from (f"rank {rank}\n" for rank in range(trace.ranks))
+    yield from tasks
 
 
 FORMATS: dict[str, dict[str, Callable[[Trace], Iterator[str]]]] = {

@@ -23,6 +23,9 @@ LINES = (("parallel", "parallel efficiency", "#2a8fd8", "solid"),
          ("load_balance", "load balance", "#d9700f", "dash"),
          ("communication", "communication", "#0f9d76", "dot"))
 GREY = "#808080"
+# So many shades of a rank's colour tell how busy a CPU was for it, from none to all of the time; up
+# to so many CPUs have a lane of their own below for those who borrowed them.
+SHADES, TWO_LANES = 6, 64
 
 
 def cpu_seconds(trace: Trace) -> pandas.DataFrame:
@@ -148,6 +151,90 @@ def owners(trace: Trace) -> tuple[Columns, numpy.ndarray]:
     return columns, trace.owners.loc[longest].to_numpy().T
 
 
+@dataclass
+class Use:
+    """Rows of CPUs: who used each in a column, and for which part of the time; -1: nobody."""
+
+    columns: Columns
+    rank: numpy.ndarray
+    part: numpy.ndarray
+
+
+def _most_of(borrowed: pandas.DataFrame, shape: tuple[int, int]) -> numpy.ndarray:
+    """By row and column, the rank that borrowed for longest."""
+    most = numpy.full(shape, -1)
+    longest = borrowed.sort_values("busy_s")
+    most[longest.cpu.to_numpy(int), longest.column.to_numpy(int)] = longest["rank"]
+    return most
+
+
+def use(trace: Trace) -> list[Use]:
+    """By the owners, and by others; of many CPUs by whoever used it most, alone."""
+    cpus = len(trace.cpus)
+    split = cpus <= TWO_LANES
+    columns = Columns.of(trace, min(CPU_CELLS // cpus // (1 + split), CPU_COLUMNS))
+    number = columns.number(trace.windows.index.to_numpy())
+    time_s = numpy.bincount(number, trace.windows.elapsed_s)
+    shape = (cpus, len(time_s))
+    owned = numpy.zeros(shape[::-1])
+    numpy.add.at(owned, number, trace.busy.fillna(0).to_numpy())
+    longest = trace.windows.elapsed_s.groupby(number).idxmax()
+    owner = trace.owners.loc[longest].to_numpy().T
+    found = trace.borrowed.assign(column=columns.number(trace.borrowed.window.to_numpy()))
+    found = found.groupby(["cpu", "rank", "column"], as_index=False).busy_s.sum()
+    borrowed = numpy.zeros(shape)
+    numpy.add.at(borrowed, (found.cpu.to_numpy(int), found.column.to_numpy(int)),
+                 found.busy_s.to_numpy(float))
+    most = _most_of(found, shape)
+
+    def part(busy_s):
+        return numpy.minimum(numpy.divide(busy_s, time_s, out=numpy.zeros(shape),
+                                          where=time_s > 0), 1)
+    if split:
+        return [Use(columns, owner, part(owned.T)), Use(columns, most, part(borrowed))]
+    return [Use(columns, numpy.where(borrowed > owned.T, most, owner), part(owned.T + borrowed))]
+
+
+def _shades() -> list[tuple[float, str]]:
+    """The colours of ranks, each from pale to full."""
+    count = len(RANK_COLOURS) * SHADES
+    scale = []
+    for index in range(count):
+        colour = RANK_COLOURS[index // SHADES]
+        red, green, blue = (int(colour[at:at + 2], 16) for at in (1, 3, 5))
+        shade = f"rgba({red},{green},{blue},{0.1 + 0.9 * (index % SHADES) / (SHADES - 1):.2f})"
+        scale += [(index / count, shade), ((index + 1) / count, shade)]
+    return scale
+
+
+def _add_use(figure: go.Figure, trace: Trace, row: int) -> None:
+    parts = use(trace)
+    edges, cells = parts[0].columns.edges()
+    rows, names = [], []
+    for cpu in range(len(trace.cpus)):
+        for lane, part in enumerate(parts):
+            rows.append([None if cell < 0 or part.rank[cpu, cell] < 0 or
+                         (lane and not part.part[cpu, cell]) else
+                         (int(part.rank[cpu, cell]), part.part[cpu, cell].item())
+                         for cell in cells])
+            names.append(f"CPU {trace.cpus[cpu]}" + (", borrowed" if lane else ""))
+    shade = [[cell and cell[0] % len(RANK_COLOURS) * SHADES +
+              min(math.ceil(cell[1] * (SHADES - 1)), SHADES - 1) for cell in line]
+             for line in rows]
+    said = [[cell and f"rank {cell[0]}, {100 * cell[1]:.0f} %" for cell in line] for line in rows]
+    each = -(-len(trace.cpus) // 40)
+    lanes_each = len(parts)
+    figure.add_heatmap(
+        x=edges, y=list(range(len(rows))), z=shade, text=said, name="use of CPUs",
+        colorscale=_shades(), zmin=-0.5, zmax=len(RANK_COLOURS) * SHADES - 0.5, showscale=False,
+        row=row, col=1, hoverongaps=False,
+        hovertemplate="%{text} of the time, at %{x:.4~f} s<extra></extra>")
+    figure.update_yaxes(
+        tickvals=list(range(0, len(rows), each * lanes_each)),
+        ticktext=names[::each * lanes_each], autorange="reversed", fixedrange=True,
+        row=row, col=1)
+
+
 def _cells(values: numpy.ndarray, cells: list[int], digits: int) -> list[list]:
     return [[None if cell < 0 or value[cell] < 0 else round(value[cell].item(), digits)
              for cell in cells] for value in values]
@@ -170,15 +257,20 @@ def _bar(figure: go.Figure, first: str, last: str, **more) -> dict:
             **more}
 
 
-def _add_lanes(figure: go.Figure, trace: Trace) -> None:
+def _axis(row: int) -> str:
+    return f"yaxis{row}" if row > 1 else "yaxis"
+
+
+def _add_lanes(figure: go.Figure, trace: Trace, first: int) -> None:
+    """From row FIRST on."""
     columns, held = owners(trace)
     edges, cells = columns.edges()
     figure.add_heatmap(x=edges, y=[f"CPU {cpu}" for cpu in trace.cpus], z=_cells(held, cells, 0),
-                       name="owners", coloraxis="coloraxis", row=1, col=1,
+                       name="owners", coloraxis="coloraxis", row=first, col=1,
                        hovertemplate="%{y}: rank %{z}, at %{x:.4~f} s<extra></extra>")
     columns, names, found = lanes(trace)
     edges, cells = columns.edges()
-    for row, name in enumerate(("work", "cpus"), 2):
+    for row, name in enumerate(("work", "cpus"), first + 1):
         figure.add_heatmap(x=edges, y=names, z=_cells(found[name], cells, 4), name=name,
                            coloraxis="coloraxis2", row=row, col=1,
                            hovertemplate="%{y}: %{z:.2f} CPUs, at %{x:.4~f} s<extra></extra>")
@@ -187,24 +279,25 @@ def _add_lanes(figure: go.Figure, trace: Trace) -> None:
     figure.update_layout(
         coloraxis={"colorscale": _rank_scale(trace.ranks), "cmin": -0.5,
                    "cmax": trace.ranks - 0.5, "showscale": few,
-                   "colorbar": _bar(figure, "yaxis", "yaxis", title={"text": "rank"},
+                   "colorbar": _bar(figure, _axis(first), _axis(first), title={"text": "rank"},
                                     dtick=1 if few else None)},
         coloraxis2={"colorscale": "Cividis", "cmin": 0, "cmax": most or 1,
-                    "colorbar": _bar(figure, "yaxis2", "yaxis3", title={"text": "CPUs"})})
+                    "colorbar": _bar(figure, _axis(first + 1), _axis(first + 2),
+                                     title={"text": "CPUs"})})
 
 
-def _add_named(figure: go.Figure, trace: Trace) -> None:
+def _add_named(figure: go.Figure, trace: Trace, in_row: int) -> None:
     columns, names, parts = named(trace)
     edges, cells = columns.edges()
     # Plotly takes some tags of HTML.
     figure.add_heatmap(x=edges, y=[html.escape(name) for name in names],
                        z=_cells(parts, cells, 4), name="named regions",
-                       colorscale="Cividis", zmin=0, zmax=1, showscale=False, row=5, col=1,
+                       colorscale="Cividis", zmin=0, zmax=1, showscale=False, row=in_row, col=1,
                        hovertemplate="%{y}: %{z:.0%} of the time, at %{x:.4~f} s<extra></extra>")
-    figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=5, col=1)
+    figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=in_row, col=1)
 
 
-def _add_lines(figure: go.Figure, trace: Trace, seconds: pandas.DataFrame) -> None:
+def _add_lines(figure: go.Figure, trace: Trace, seconds: pandas.DataFrame, in_row: int) -> None:
     columns = Columns.of(trace, COLUMNS)
     sums = seconds.groupby(columns.number(seconds.index)).sum()
     parts = [efficiencies(row) for _, row in sums.iterrows()]
@@ -212,7 +305,8 @@ def _add_lines(figure: go.Figure, trace: Trace, seconds: pandas.DataFrame) -> No
     for key, name, colour, dash in LINES:
         values = [None if cell < 0 else 0.0 if math.isnan(parts[cell][key]) else
                   round(100 * min(parts[cell][key], 1), 2) for cell in cells]
-        figure.add_scatter(x=edges, y=values + values[-1:], name=name, mode="lines", row=4, col=1,
+        figure.add_scatter(x=edges, y=values + values[-1:], name=name, mode="lines",
+                           row=in_row, col=1,
                            line={"shape": "hv", "color": colour, "dash": dash, "width": 1.8},
                            hovertemplate="%{y:.1f} %<extra>" + name + "</extra>")
 
@@ -223,6 +317,11 @@ def draw(trace: Trace, seconds: pandas.DataFrame) -> go.Figure:
     heights = [_height(len(trace.cpus)), _height(lane_rows), _height(lane_rows), 160]
     titles = ["Who has which CPU", "CPUs at work for each rank", "CPUs of each rank",
               "Efficiencies"]
+    known = bool(trace.busy.notna().to_numpy().any())
+    if known:
+        heights.insert(0, _height(len(trace.cpus) * (1 + (len(trace.cpus) <= TWO_LANES))))
+        titles.insert(0, "Use of each CPU")
+    first = 1 + known
     regions = min(trace.regions.name.nunique(), ROWS)
     if regions:
         heights.append(_height(regions))
@@ -232,14 +331,15 @@ def draw(trace: Trace, seconds: pandas.DataFrame) -> go.Figure:
     figure = make_subplots(
         rows=len(heights), cols=1, shared_xaxes=True, row_heights=heights,
         vertical_spacing=64 / whole, subplot_titles=titles)
-    _add_lanes(figure, trace)
-    _add_lines(figure, trace, seconds)
+    if known:
+        _add_use(figure, trace, 1)
+    _add_lanes(figure, trace, first)
+    _add_lines(figure, trace, seconds, first + 3)
     if regions:
-        _add_named(figure, trace)
-    figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=1, col=1)
-    for row in (2, 3):
+        _add_named(figure, trace, first + 4)
+    for row in range(first, first + 3):
         figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=row, col=1)
-    figure.update_yaxes(range=[0, 103], ticksuffix=" %", fixedrange=True, row=4, col=1)
+    figure.update_yaxes(range=[0, 103], ticksuffix=" %", fixedrange=True, row=first + 3, col=1)
     figure.update_xaxes(ticksuffix=" s", showticklabels=True, gridcolor=GREY, zeroline=False)
     figure.update_yaxes(gridcolor=GREY, zeroline=False)
     figure.update_annotations(x=0, xanchor="left", font={"size": 14})

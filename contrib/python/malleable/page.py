@@ -175,8 +175,10 @@ class Part:
                f"from {path}</p>\n"
                f'<p class="verdict">{self.recorded_s:.3f} s were recorded. {self.verdict()}</p>\n')
         yield ('<figure>\n<figcaption>Drag to zoom in, in all pictures; a double click zooms out. '
-               "Who has which CPU: the rank that owns it; CPUs that are lent for a moment stay "
-               "with their owner. CPUs at work: dark where a rank waits; ranks that differ are "
+               "Use of each CPU: the colour of the rank, the stronger the longer it was busy "
+               "there; below each CPU, where there are 64 at most, ranks that borrowed it. Who has "
+               "which CPU: the rank that owns it; CPUs that are lent for a moment stay with their "
+               "owner. CPUs at work: dark where a rank waits; ranks that differ are "
                "out of balance. Efficiencies: 100 % means that nothing is lost; load balance is "
                "lost where ranks wait for others.</figcaption>\n"
                '<div class="plot"></div>\n</figure>\n')

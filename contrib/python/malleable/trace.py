@@ -22,6 +22,7 @@ KIND_BYTES = 256
 TIMES = ("elapsed_s", "work_s", "serial_s", "mpi_s", "barrier_s", "region_s", "phases")
 COUNTS = ("cpus", "most", "team")
 REGION_TIMES = TIMES[:4]
+MAX_BORROWED = 2048  # uses of CPUs by ranks that do not own them, in a line
 
 
 @dataclass
@@ -39,6 +40,10 @@ class Trace:
     windows: "pandas.DataFrame" = None  # begin_s, end_s, elapsed_s
     owners: "pandas.DataFrame" = None  # by window and CPU: the rank that owned it, -1: none
     samples: "pandas.DataFrame" = None  # window, rank, and what that rank did in it
+    # By window and CPU: the seconds that it was busy for its owner, NaN: not known; and window, cpu
+    # (a place in cpus), rank, and busy_s for a rank that did not own it.
+    busy: "pandas.DataFrame" = None
+    borrowed: "pandas.DataFrame" = None
     regions: "pandas.DataFrame" = None  # window, rank, name, and what it did in that named region
 
 
@@ -105,6 +110,8 @@ class _Reader:
         self.trace = Trace(path)
         self.windows = {name: array.array("d") for name in ("begin_s", "end_s", "elapsed_s")}
         self.owners = array.array("h")
+        self.busy = array.array("h")
+        self.borrowed = {name: array.array("l") for name in ("window", "cpu", "rank", "part")}
         self.samples = {name: array.array("l") for name in ("window", "rank", *COUNTS)}
         self.samples.update((name, array.array("d")) for name in TIMES)
         self.regions: dict[str, Any] = {name: array.array("l") for name in ("window", "rank")}
@@ -135,6 +142,7 @@ class _Reader:
             raise _Wrong("the window's length is missing or out of range")
         owners = _numbers(line.get("owner"), len(self.trace.cpus), -1, self.trace.ranks,
                           "the number of owners is not that of CPUs")
+        busy, borrowed = self.busy_parts(line)
         ranks = line.get("ranks")
         if not isinstance(ranks, list):
             raise _Wrong("the ranks are missing")
@@ -146,12 +154,31 @@ class _Reader:
         for name, value in zip(self.windows, (self.end_s - elapsed_s, self.end_s, elapsed_s)):
             self.windows[name].append(value)
         self.owners.extend(owners)
+        self.busy.extend(busy)
         number = len(self.windows["end_s"])
+        for index in range(0, len(borrowed), 3):
+            for column, value in zip(self.borrowed.values(),
+                                     (number, *borrowed[index:index + 3])):
+                column.append(value)
         for sample in sorted(samples):
             for name, value in zip(self.samples, (number, *sample)):
                 self.samples[name].append(value)
         for item in sorted(ranks, key=lambda item: item["rank"]):
             self.named(number, item["rank"], item.get("regions", {}))
+
+    def busy_parts(self, line: dict) -> tuple[list[int], list[int]]:
+        """In thousandths of the window: for the owners, -1: not known; and CPU, rank, part."""
+        what, cpus = "how busy CPUs were is out of range", len(self.trace.cpus)
+        busy = line.get("busy", [-1] * cpus)
+        if "busy" in line:
+            _numbers(busy, cpus, 0, 1001, what)
+        borrowed = line.get("borrowed", [])
+        count = len(borrowed) if isinstance(borrowed, list) else 1
+        if count % 3 or count // 3 > MAX_BORROWED:
+            raise _Wrong(what)
+        for index, limit in enumerate((cpus, self.trace.ranks, 1001)):
+            _numbers(borrowed[index::3], count // 3, 0, limit, what)
+        return busy, borrowed
 
     def more_ranks(self, line: dict) -> None:
         """Ranks that came later."""
@@ -243,6 +270,15 @@ class _Reader:
         trace.owners = pandas.DataFrame(
             numpy.asarray(self.owners).reshape(len(trace.windows), len(trace.cpus)),
             index=trace.windows.index, columns=pandas.Index(trace.cpus, name="cpu"))
+        elapsed_s = trace.windows.elapsed_s.to_numpy()
+        parts = numpy.asarray(self.busy, dtype=float).reshape(trace.owners.shape)
+        trace.busy = pandas.DataFrame(
+            numpy.where(parts < 0, numpy.nan, parts / 1000) * elapsed_s[:, None],
+            index=trace.windows.index, columns=trace.owners.columns)
+        trace.borrowed = pandas.DataFrame(
+            {name: numpy.asarray(values) for name, values in self.borrowed.items()})
+        trace.borrowed["busy_s"] = (trace.borrowed.pop("part") / 1000 *
+                                    elapsed_s[trace.borrowed.window.to_numpy(int) - 1])
         trace.samples = pandas.DataFrame(
             {name: numpy.asarray(values) for name, values in self.samples.items()})
         trace.regions = pandas.DataFrame(

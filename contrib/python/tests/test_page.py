@@ -8,8 +8,9 @@ import pytest
 from conftest import RECORDED, sample, step, window
 
 import malleable
-from malleable.convert import to_perfetto
-from malleable.figures import Columns, cpu_seconds, draw, efficiencies, lanes, owners, rank_sums
+from malleable.convert import to_paraver, to_paraver_rows, to_perfetto
+from malleable.figures import (Columns, cpu_seconds, draw, efficiencies, lanes, owners, rank_sums,
+                               use)
 from malleable.page import Part, page
 
 
@@ -64,6 +65,67 @@ def test_pictures_are_bounded(write):
     # Sums stay the same: of one rank of a row, on average.
     assert found["cpus"].sum() * 8 * 3 == pytest.approx(450)
     assert len(draw(trace, cpu_seconds(trace)).to_json()) < 4e6
+
+
+def used(write, cpus=2, **more):
+    """The second CPU is lent: its owner and two others used it."""
+    return malleable.read(write(
+        step(cpus, 3), window([0] + [1] * (cpus - 1), elapsed_s=2,
+                              busy=[500, 250] + [0] * (cpus - 2),
+                              borrowed=[1, 0, 500, 1, 2, 125], **more), window([0] * cpus)))
+
+
+def test_lanes_tell_owners_and_borrowers_apart(write):
+    owned, borrowed = use(used(write))
+    assert owned.rank.tolist() == [[0, 0], [1, 0]]
+    assert owned.part.tolist() == [[0.5, 0], [0.25, 0]]
+    assert borrowed.rank.tolist() == [[-1, -1], [0, -1]]
+    assert borrowed.part.tolist() == [[0, 0], [0.625, 0]]
+    together, = use(used(write, 65))
+    assert together.rank[1].tolist() == [0, 0] and together.part[1].tolist() == [0.875, 0]
+    trace = used(write)
+    lane = draw(trace, cpu_seconds(trace)).data[0]
+    assert lane.name == "use of CPUs" and list(lane.y) == [0, 1, 2, 3]
+    assert [list(row) for row in lane.text] == [
+        ["rank 0, 50 %", "rank 0, 0 %"], [None, None], ["rank 1, 25 %", "rank 0, 0 %"],
+        ["rank 0, 62 %", None]]
+    # A rank's colour is the darker the longer it was busy there.
+    assert [list(row) for row in lane.z] == [[3, 0], [None, None], [8, 0], [4, None]]
+
+
+def test_without_busy_cpus_there_is_no_lane_of_them(write):
+    trace = malleable.read(write(step(), window([0, 1], [sample(0)])))
+    assert "use of CPUs" not in draw(trace, cpu_seconds(trace)).to_json()
+
+
+def test_lanes_are_bounded(write):
+    choose = random.Random(2)
+    cpus = 256
+    trace = malleable.read(write(step(cpus, 8), *(
+        window([cpu // 32 for cpu in range(cpus)], busy=[choose.randrange(1001)] * cpus,
+               borrowed=[choose.randrange(cpus), choose.randrange(8), 100])
+        for _ in range(900))))
+    part, = use(trace)
+    assert part.rank.shape == (256, 450)
+    assert len(draw(trace, cpu_seconds(trace)).to_json()) < 6e6
+
+
+def test_lanes_are_in_perfetto_and_paraver(write):
+    trace = used(write)
+    slices = [(event["tid"], event["name"], event["ts"], event["dur"])
+              for event in json.loads("".join(to_perfetto(trace)))["traceEvents"]
+              if event["pid"] == 3 and event["ph"] == "X"]
+    assert slices == [(0, "rank 0", 0, 1e6), (1, "rank 1", 0, 0.5e6),
+                      (1, "rank 0, borrowed", 0.5e6, 1e6), (1, "rank 2, borrowed", 1.5e6, 0.25e6)]
+    records = "".join(to_paraver(trace)).splitlines()
+    assert records[0].endswith(":1(2):2:3(1:1,1:1,1:1):2(1:1,1:1)")
+    states = [record for record in records if re.match(r"1:\d+:2:", record)]
+    assert states == ["1:1:2:1:1:0:1000000000:3", "1:2:2:2:1:0:500000000:3",
+                      "1:2:2:2:1:500000000:1500000000:4", "1:2:2:2:1:1500000000:1750000000:4"]
+    assert "2:2:2:2:1:500000000:90001010:1" in records
+    times = [int(record.split(":")[5]) for record in records[1:]]
+    assert times == sorted(times)
+    assert "LEVEL THREAD SIZE 5\n" in "".join(to_paraver_rows(trace))
 
 
 def test_named_regions_have_a_lane(write):

@@ -64,6 +64,19 @@ def test_ranks_may_come_later(write):
             write(step(), {"type": "ranks", "ranks": ranks}, window([0, 1])))
 
 
+def test_busy_cpus(write):
+    trace = malleable.read(write(step(), window([0, 1], elapsed_s=2, busy=[500, 1000],
+                                                borrowed=[0, 1, 250, 1, 0, 125]),
+                                 window([0, 1])))
+    assert trace.busy.loc[1].tolist() == [1, 2] and trace.busy.loc[2].isna().all()
+    assert trace.borrowed.values.tolist() == [[1, 0, 1, 0.5], [1, 1, 0, 0.25]]
+    for wrong in ({"busy": [1]}, {"busy": [0, 1001]}, {"busy": None}, {"borrowed": {}},
+                  {"borrowed": [0, 1]}, {"borrowed": [2, 0, 1]}, {"borrowed": [0, 2, 1]},
+                  {"borrowed": [0, 0, 1001]}, {"borrowed": [0, 0, -1]}):
+        assert "line 2: how busy CPUs were is out of range" in refused(
+            write(step(), window([0, 1], **wrong)))
+
+
 def test_unknown_lines_and_keys_are_skipped(write):
     trace = malleable.read(write(step(new=1), {"type": "new"}, window([0, 1], new=[{}])))
     assert len(trace.windows) == 1

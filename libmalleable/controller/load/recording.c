@@ -8,6 +8,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/cpus/allocation.h"
+#include "libmalleable/controller/load/busy_cpus.h"
 #include "libmalleable/controller/load/region_totals.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/trace/trace.h"
@@ -19,13 +20,23 @@ struct mal_recording {
 	/* By rank, what its named regions had counted in the last window; NULL: there are none. */
 	uint64_t (*before)[MAL_NAMED_REGIONS][MAL_REGION_COUNTS];
 	struct mal_trace_region *regions; /* of the present one */
+	/* By rank and CPU: ticks that are in windows so far, or before the present one. */
+	uint64_t *told;
+	uint64_t begun; /* mal_sampling_windows_begun() when that was so */
+	unsigned int owned[MAL_MAX_CPUS];
+	struct mal_trace_borrowed borrowed[MAL_TRACE_BORROWED];
 };
 
 int mal_recording_open(struct mal_controller *controller)
 {
-	if (controller->step->arguments.trace_file)
-		controller->recording = calloc(1, sizeof(*controller->recording));
-	return controller->recording || !controller->step->arguments.trace_file ? 0 : -1;
+	size_t lanes = (size_t)controller->step->segment.rank_count * controller->step->cpu_count;
+
+	if (!controller->step->arguments.trace_file)
+		return 0;
+	controller->recording = calloc(1, sizeof(*controller->recording));
+	if (controller->recording)
+		controller->recording->told = calloc(lanes, sizeof(uint64_t));
+	return controller->recording && controller->recording->told ? 0 : -1;
 }
 
 /*
@@ -70,6 +81,64 @@ static void open_file(struct mal_controller *controller)
 		controller->recording->writer =
 			mal_trace_open(file, path, &trace, &controller->recording->err);
 	mal_trace_destroy(&trace);
+}
+
+/* A window begins: what ranks did before is in none. */
+void mal_recording_skip(struct mal_controller *controller)
+{
+	struct mal_recording *recording = controller->recording;
+	uint64_t begun = mal_sampling_windows_begun(controller), *told;
+
+	if (!recording || !recording->told || recording->begun == begun)
+		return;
+	recording->begun = begun;
+	told = recording->told;
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		for (unsigned int i = 0; i < controller->step->cpu_count; i++)
+			*told++ = mal_lane_read(controller, rank, controller->step->cpu[i]);
+}
+
+/*
+ * For which part of a window, in thousandths, a CPU was busy so that it was so for NOW ticks so
+ * far, of which *TOLD are known. What is rounded off, or did not fit, counts in the next window.
+ */
+static unsigned int part_of(uint64_t now, uint64_t *told, uint64_t window)
+{
+	uint64_t part;
+
+	if ((int64_t)(now - *told) <= 0 || !window)
+		return 0;
+	now -= *told;
+	part = now < window ? (now * 1000 + window / 2) / window : 1000;
+	*told += part < 1000 ? part * window / 1000 : now < window ? now : window;
+	return (unsigned int)part;
+}
+
+/* How busy CPUs were since the last window. */
+static struct mal_trace_busy read_busy(struct mal_controller *controller,
+				       const struct mal_window *window)
+{
+	struct mal_recording *recording = controller->recording;
+	struct mal_trace_busy busy = {.owned = recording->owned, .borrowed = recording->borrowed};
+	uint64_t *told = recording->told, ticks = mal_s_to_ticks(window->elapsed_s);
+
+	memset(recording->owned, 0, sizeof(recording->owned));
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		for (unsigned int i = 0; i < controller->step->cpu_count; i++, told++) {
+			uint64_t now = mal_lane_read(controller, rank, controller->step->cpu[i]);
+			unsigned int part;
+
+			if (window->owner[i] != rank && busy.count == MAL_TRACE_BORROWED)
+				continue;
+			part = part_of(now, told, ticks);
+			if (window->owner[i] == rank)
+				recording->owned[i] = part;
+			else if (part)
+				recording->borrowed[busy.count++] =
+					(struct mal_trace_borrowed){i, rank, part};
+		}
+	recording->begun = mal_sampling_windows_begun(controller);
+	return busy;
 }
 
 /* Whether there is room to note named regions. */
@@ -128,6 +197,7 @@ static size_t read_regions(struct mal_controller *controller, const struct mal_w
 
 void mal_recording_window(struct mal_controller *controller, const struct mal_window *window)
 {
+	struct mal_trace_busy busy;
 	size_t count;
 
 	if (controller->recording && !controller->recording->tried)
@@ -136,9 +206,10 @@ void mal_recording_window(struct mal_controller *controller, const struct mal_wi
 		return;
 	mal_trace_write_ranks(controller->recording->writer, ranks_that_came(controller));
 	count = read_regions(controller, window);
+	busy = read_busy(controller, window);
 	mal_trace_write_window(controller->recording->writer, window->at_s, window->elapsed_s,
 			       window->samples, window->owner, controller->plausibility->parts,
-			       controller->recording->regions, count);
+			       &busy, controller->recording->regions, count);
 }
 
 void mal_recording_plan(struct mal_controller *controller, const struct mal_plan *plan,
@@ -162,6 +233,8 @@ int mal_recording_end(struct mal_controller *controller, struct mal_error *err)
 	if (mal_trace_close(recording->writer, err) < 0)
 		result = -1;
 	recording->writer = NULL;
+	free(recording->told);
+	recording->told = NULL;
 	free(recording->before);
 	free(recording->regions);
 	recording->before = NULL;

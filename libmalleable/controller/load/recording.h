@@ -15,6 +15,9 @@ int mal_recording_open(struct mal_controller *controller);
 /* A window, before the policy is asked; the file is created with the first one. */
 void mal_recording_window(struct mal_controller *controller, const struct mal_window *window);
 
+/* A round that ended no window; what ranks did in one that was thrown away is in no other. */
+void mal_recording_skip(struct mal_controller *controller);
+
 /* What was decided on it. */
 void mal_recording_plan(struct mal_controller *controller, const struct mal_plan *plan,
 			const char *why);

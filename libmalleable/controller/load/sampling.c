@@ -32,6 +32,7 @@ struct mal_sampling {
 	uint64_t since, patience;
 	/* As the present round began: the furthest boundary, and the tick. */
 	uint64_t began_at, began;
+	uint64_t windows_begun;
 	enum mal_boundary_kind was; /* as the next window started */
 	struct mal_previous {
 		bool valid;
@@ -299,6 +300,12 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 			snapshots[rank].round == controller->sampling->windows.round;
 	}
 	controller->sampling->was = controller->sampling->kind;
+	controller->sampling->windows_begun++;
+}
+
+uint64_t mal_sampling_windows_begun(const struct mal_controller *controller)
+{
+	return controller->sampling->windows_begun;
 }
 
 /*

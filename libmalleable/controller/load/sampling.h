@@ -31,6 +31,9 @@ void mal_sampling_rank_left(struct mal_controller *controller, unsigned int rank
 /* How many boundaries RANK passed of the kind that ends a phase, or of those that do. */
 uint64_t mal_sampling_boundaries(const struct mal_controller *controller, unsigned int rank);
 
+/* How often a window began so far: each time where the one before ended, or was thrown away. */
+uint64_t mal_sampling_windows_begun(const struct mal_controller *controller);
+
 /* The ticks between two readings of a counter in seconds, within 0 and MAX_S. */
 double mal_sampling_span(uint64_t now, uint64_t before, double max_s);
 
