@@ -185,8 +185,8 @@ ok "malleable names them where they are not" all_of "elsewhere report" "elsewher
 run env PATH=/dev/null "$malleable" help
 ok "malleable tells how tools for analysts are installed, not that they are there" \
 	all_of "exits 0" \
-	"says 'analysts .report, convert, acct.: pip install /'" \
-	"! says '^  (report|convert|acct) '"
+	"says 'analysts .report, convert, acct, try.: pip install /'" \
+	"! says '^  (report|convert|acct|try) '"
 mkdir -p home/bin && printf '#!/bin/sh\nenv\n' >home/bin/malleable-acct
 chmod 755 home/bin/malleable-acct
 isolated() {

@@ -97,6 +97,7 @@ static const struct {
 	{"report", run_tool, "a page for the browser from recorded steps (malleable-report)"},
 	{"convert", run_tool, "recorded steps for other programs (malleable-convert)"},
 	{"acct", run_tool, "what balancing saved on a site (malleable-acct)"},
+	{"try", run_tool, "which number of ranks is best for a program (malleable-try)"},
 	{"inspect", mal_cmd_inspect, "which parallel regions depend on the size of their team"},
 	{"policies", mal_cmd_policies, "list the policies and their parameters"},
 };

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""malleable-try: which steps it runs, what it makes of them, and that it leaves nothing."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from malleable.files import Failure
+from malleable.shapes import Job, Shape, allocation, compare, picture, shapes, table
+
+# A srun whose ranks take 8 s a phase by themselves, and less the more CPUs each has.
+SRUN = """#!/usr/bin/env python3
+import json, os, signal, sys, time
+options = dict(word[2:].split("=", 1) for word in sys.argv if word.startswith("--") and "=" in word)
+ranks, cpus = (int(sys.argv[sys.argv.index(name) + 1]) for name in ("-n", "-c"))
+open("ran", "a").write(" ".join(sys.argv[1:]).split(" --balance-trace")[0] + "\\n")
+if ranks == 4 and os.path.exists("fails"):
+    sys.exit("srun: error: no such shape")
+phase = (1.0 if ranks == 2 else 1.5) * (0.5 if options["balance"] == "auto" else 1)
+regions = 30 if ranks == 8 else 10
+sample = {"phases": 2.0}
+with open(options["balance-trace"], "w") as file:
+    windows = 2 if os.path.exists("waits") else 12
+    for line in [{"type": "step"}] + windows * [{"type": "window", "elapsed_s": 2 * phase,
+                                                 "ranks": [sample]}]:
+        file.write(json.dumps(line) + "\\n")
+json.dump({"per_rank": [{"regions": 24 * regions, "boundaries": 24}]},
+          open(options["balance-report"], "w"))
+if os.path.exists("waits"):
+    open("waiting", "w").close()
+    signal.signal(signal.SIGTERM, lambda *_: (open("ended", "w").close(), sys.exit(1)))
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def tries(tmp_path):
+    """Run malleable-try in a directory of its own, with that srun."""
+    (tmp_path / "bin").mkdir()
+    srun = tmp_path / "bin" / "srun"
+    srun.write_text(SRUN)
+    srun.chmod(0o755)
+    package = pathlib.Path(__file__).parents[1]
+
+    def start(*arguments, job="7", **more):
+        environment = dict(os.environ, PATH=f"{srun.parent}:{os.environ['PATH']}",
+                           PYTHONPATH=str(package), SLURM_JOB_CPUS_PER_NODE="8",
+                           SLURM_CPUS_PER_TASK="3", **more)
+        environment.pop("SLURM_JOB_ID", None)
+        if job:
+            environment["SLURM_JOB_ID"] = job
+        return subprocess.Popen(
+            [sys.executable, "-c", "import sys; from malleable.shapes import main; "
+             "sys.exit(main())", *arguments], cwd=tmp_path, env=environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    start.path = tmp_path
+    return start
+
+
+def left(path):
+    return sorted(entry.name for entry in path.iterdir() if entry.name.startswith("."))
+
+
+def test_steps_that_it_runs(tries):
+    step = tries("--ranks=1,2", "--seconds=5", "--hint=nomultithread", "--json",
+                 "--picture=times.svg", "--", "./app", "a b")
+    out, err = step.communicate()
+    assert step.returncode == 0, err
+    assert (tries.path / "ran").read_text().splitlines() == [
+        f"-N 1 -n {ranks} -c {cpus} --hint=nomultithread --balance={balance}"
+        for ranks, cpus, balance in ((1, 8, "observe"), (2, 4, "observe"), (2, 4, "auto"),
+                                     (1, 8, "auto"))]
+    said = json.loads(out)
+    assert (said["version"], said["nodes"], said["cpus"]) == (1, 1, 8)
+    assert [shape["phase_s"] for shape in said["shapes"]] == [1.5, 1, 0.5, 0.75]
+    assert said["best"]["ranks"] == 2 and said["best"]["balance"] == "auto"
+    assert said["use"] == "srun -N 1 -n 2 -c 4 --hint=nomultithread --balance ./app 'a b'"
+    assert (tries.path / "times.svg").read_text().count("<rect") == 4
+    assert not left(tries.path) and "step 1 of 4" in err
+
+
+def test_other_phases_are_not_compared(tries):
+    (tries.path / "fails").touch()
+    step = tries("--ranks=1,2,4,8", "--seconds=5", "--", "./app")
+    out, err = step.communicate()
+    assert step.returncode == 0, err
+    assert "not comparable: 30.0 regions in a phase, not 10.0" in out
+    assert "it failed: srun: error: no such shape" in out
+    assert out.splitlines()[-1] == "use: srun -N 1 -n 2 -c 4 --balance ./app"
+
+
+def test_nothing_is_left_after_a_signal(tries):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        (tries.path / "waits").touch()
+        step = tries("--ranks=1", "--seconds=600", "--", "./app")
+        (tries.path / "ran").write_text("")
+        while not (tries.path / "waiting").exists():
+            time.sleep(0.05)
+        step.send_signal(number)
+        out, _ = step.communicate()
+        assert step.returncode == 128 + number and not out
+        assert (tries.path / "ended").exists() and not left(tries.path)
+        for name in ("waiting", "ended"):
+            (tries.path / name).unlink()
+
+
+def test_dry_run_runs_nothing(tries):
+    step = tries("--ranks=2,4", "--dry-run", "--", "./app")
+    assert step.communicate()[0].splitlines() == [
+        "srun -N 1 -n 2 -c 4 --balance=observe ./app",
+        "srun -N 1 -n 4 -c 2 --balance=observe ./app"]
+    assert not (tries.path / "ran").exists()
+
+
+def test_outside_an_allocation_it_refuses(tries):
+    step = tries("--ranks=2", "--", "./app", job="")
+    assert "this is no allocation" in step.communicate()[1] and step.returncode == 1
+
+
+def test_wrong_arguments(tries):
+    for arguments in (["--ranks=0", "x"], ["--ranks=9", "x"], ["--ranks=1,1", "x"],
+                      ["--ranks=a", "x"], ["--ranks=1", "--seconds=0", "x"], ["--ranks=1"], ["x"]):
+        step = tries(*arguments)
+        assert step.communicate()[1].count("\n") == 1 and step.returncode == 2, arguments
+
+
+def test_allocations():
+    job = {"SLURM_JOB_ID": "1"}
+    assert allocation({**job, "SLURM_JOB_CPUS_PER_NODE": "48(x3)"}) == (3, 48)
+    assert allocation({**job, "SLURM_JOB_CPUS_PER_NODE": "8"}) == (1, 8)
+    for wrong in ("8,4", "", "x"):
+        with pytest.raises(Failure):
+            allocation({**job, "SLURM_JOB_CPUS_PER_NODE": wrong})
+    assert [shape.name() for shape in shapes("3,8", 8)] == ["3 x 2", "8 x 1"]
+    two = Job(2, 8, ["./app"])
+    assert two.use(Shape(4, 2)) == "srun -N 2 -n 8 --ntasks-per-node=4 -c 2 ./app"
+
+
+def test_what_was_not_measured_is_said():
+    tried = [Shape(1, 2, why="no phase was measured")]
+    assert not compare(tried)
+    assert "no phase was measured" in "".join(table(Job(1, 2, ["x"]), tried, None))
+    assert "no phase" in "".join(picture(tried, None))
