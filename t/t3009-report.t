@@ -79,6 +79,14 @@ ok "all CPUs together were busy for as long as the ranks worked, within 1 %" \
 	of_idle '([.per_cpu[].busy_s] | add) / (.Application.Global.usefulTime / 1e9) - 1 |
 		fabs < 0.01'
 
+jq -c 'del(.busy, .borrowed)' "$work/idle.trace" >"$work/owners.trace"
+size() { stat -c %s "$1"; }
+ok "its trace has each window's part of that, and is at most twice as large for it" all_of \
+	"jq -s -e '[.[] | select(.type == \"window\") | .busy | length == 4 and min < 20 and
+		max > 500] | length > 2 and (map(select(.)) | length) * 2 > length' \
+		'$work/idle.trace' >'$work/said'" \
+	"[ $(size "$work/idle.trace") -le $((2 * $(size "$work/owners.trace"))) ]"
+
 # Too short for a window: one region, one collective call.
 : >"$work/now"
 run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance=observe \
