@@ -87,6 +87,15 @@ ok "its trace has each window's part of that, and is at most twice as large for 
 		'$work/idle.trace' >'$work/said'" \
 	"[ $(size "$work/idle.trace") -le $((2 * $(size "$work/owners.trace"))) ]"
 
+# Where the rank's memory is: each rank looks, on a machine of any nodes.
+run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance=observe,pages=yes \
+	--balance-report="$work/pages.json" -- "${mpirun[@]}" -n 2 "$load" --iterations=10
+ok "pages=yes tells where memory is" all_of "exits 0" \
+	"complains '^balance: memory: (all of it is on|it is on the|rank [01] has|the system does)'" \
+	"jq -e '.per_rank | all(.memory == null or (.memory | map(.pages_part) | add) > 0.99)' \
+		'$work/pages.json' >'$work/said'" \
+	"of_idle '.per_rank | all(.memory == null)'"
+
 # Too short for a window: one region, one collective call.
 : >"$work/now"
 run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance=observe \

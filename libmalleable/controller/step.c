@@ -181,6 +181,7 @@ void mal_controller_serve(struct mal_controller *controller)
 	struct timespec pause = {0, MIN_PAUSE_NS};
 	bool soon;
 
+	atomic_store(&header->pages, controller->step->choice.keys.pages);
 	mal_plan_begin(controller);
 	mal_overdue_begin(controller, NULL, false);
 	while (!atomic_load(&controller->ending)) {

@@ -133,10 +133,19 @@ struct mal_thread_slot {
 	_Atomic uint64_t told, told_at;
 };
 
+/* NUMA nodes are numbered from 0; what is on further ones is not counted. */
+#define MAL_NODES 14
+
 /* How long threads of a rank were busy on each CPU, in ticks, as far as it has said so. */
 struct mal_lanes {
 	/* Bits: the CPUs below. Others' pages need not be touched. */
 	alignas(MAL_CACHE_LINE) _Atomic uint64_t used[MAL_MAX_CPUS / 64];
+	/*
+	 * Beside these (rank/pages.h): of the rank's pages that it looked at last, how many were on
+	 * each NUMA node; errno where it may not look; whether it did.
+	 */
+	_Atomic uint32_t pages[MAL_NODES];
+	_Atomic uint32_t pages_error, pages_known;
 	_Atomic uint64_t busy[]; /* by CPU */
 };
 
@@ -290,13 +299,14 @@ struct mal_header {
 	_Atomic uint32_t starts[4];  /* by enum mal_start (core/starts.h) */
 	_Atomic uint32_t unloadable; /* a program ran where our libraries cannot be loaded */
 	_Atomic uint32_t absent;     /* libraries that a program missed, bits (core/absent.h) */
+	_Atomic uint32_t pages;	     /* ranks are to look where their memory is (pages=yes) */
 };
 
 /*
  * A rank may have the library of another build, as in a container: it runs unbalanced where the
  * versions differ. Where one of these fails, increment the version, then mend the numbers.
  */
-#define MAL_SEGMENT_VERSION 20
+#define MAL_SEGMENT_VERSION 21
 
 #define PIN_SIZE(type, size) MAL_PIN_SIZE(type, size, "MAL_SEGMENT_VERSION")
 #define PIN(type, member, offset) MAL_PIN(type, member, offset, "MAL_SEGMENT_VERSION")
@@ -311,6 +321,7 @@ PIN(mal_header, answers, 200) PIN(mal_header, awaiting, 204) PIN(mal_header, exp
 PIN(mal_header, refused, 212) PIN(mal_header, over, 216) PIN(mal_header, reader, 220)
 PIN(mal_header, verdicts_kept, 224) PIN(mal_header, awaited, 232)
 PIN(mal_header, starts, 240) PIN(mal_header, unloadable, 256) PIN(mal_header, absent, 260)
+PIN(mal_header, pages, 264)
 PIN_SIZE(mal_cpu_slot, 64) PIN(mal_cpu_slot, word, 0) PIN(mal_cpu_slot, wake, 8)
 PIN(mal_cpu_slot, sleepers, 12) PIN(mal_cpu_slot, target, 16) PIN(mal_cpu_slot, core, 20)
 PIN(mal_cpu_slot, l3, 24) PIN(mal_cpu_slot, numa, 28)
@@ -345,7 +356,8 @@ PIN_SIZE(mal_thread_slot, 64) PIN(mal_thread_slot, tid, 0) PIN(mal_thread_slot, 
 PIN(mal_thread_slot, bound_cpu, 8) PIN(mal_thread_slot, home, 12) PIN(mal_thread_slot, busy, 16)
 PIN(mal_thread_slot, from, 24)
 PIN(mal_thread_slot, moved, 32) PIN(mal_thread_slot, told, 40) PIN(mal_thread_slot, told_at, 48)
-PIN_SIZE(mal_lanes, 128) PIN(mal_lanes, used, 0) PIN(mal_lanes, busy, 128)
+PIN_SIZE(mal_lanes, 192) PIN(mal_lanes, used, 0) PIN(mal_lanes, pages, 128)
+PIN(mal_lanes, pages_error, 184) PIN(mal_lanes, pages_known, 188) PIN(mal_lanes, busy, 192)
 PIN_SIZE(mal_region_slot, 192) PIN(mal_region_slot, name, 0) PIN(mal_region_slot, runs, 64)
 PIN(mal_region_slot, sum, 72)
 _Static_assert(MAL_BOUNDARY_KINDS == 5 && MAL_RANK_DEAD == 3 && MAL_RULE_AWAIT == 256 &&

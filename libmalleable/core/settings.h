@@ -41,6 +41,7 @@ struct mal_keys {
 	bool keep_gomp;		  /* programs built for GCC's libgomp stay on it */
 	bool dlb;		  /* DLB's names are ours */
 	bool geopm;		  /* so are GEOPM's */
+	bool pages;		  /* tell on which NUMA nodes the ranks' memory is */
 };
 
 /* Where the log line of a balanced step goes. */

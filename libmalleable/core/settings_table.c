@@ -46,6 +46,8 @@ static const struct mal_setting table[] = {
 	 .help = "answer the calls of programs that use DLB, in place of its library"},
 	{"geopm", KEY(geopm), FLAG,
 	 .help = "answer the profile calls of programs that use GEOPM: an epoch is a phase"},
+	{"pages", KEY(pages), FLAG,
+	 .help = "tell on which NUMA nodes the ranks' memory is, and on which they compute"},
 	{"grow", KEY(grow_job), WORDS = "job", .min = 1, .policies_have = true,
 	 .help = "use what other steps of the job leave idle on the node"},
 	{"pool", KEY(pool_job), WORDS = "step|job",

@@ -18,6 +18,7 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/named_regions.h"
 #include "libmalleable/rank/outside.h"
+#include "libmalleable/rank/pages.h"
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
 
@@ -120,6 +121,7 @@ static void write_snapshot(struct mal_rank *rank, uint64_t round, uint64_t kind)
 	add_cpu_time(rank, &snapshot);
 	mal_outside_sample(rank, &snapshot);
 	mal_named_sample(rank);
+	mal_pages_sample(rank, now);
 
 	rank->phase.last_sample = snapshot.tick;
 	mal_snapshot_write(rank->slot, &snapshot);
@@ -272,6 +274,8 @@ void mal_phase_region(const void *where)
 
 void mal_phase_end(struct mal_rank *rank)
 {
-	if (mal_self.primary && !rank->region.depth && !mal_self.mpi_depth)
-		write_snapshot(rank, rank->phase.sampled_round, rank->slot->snapshot.kind);
+	if (!mal_self.primary || rank->region.depth || mal_self.mpi_depth)
+		return;
+	rank->pages.looked = 0;
+	write_snapshot(rank, rank->phase.sampled_round, rank->slot->snapshot.kind);
 }

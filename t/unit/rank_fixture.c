@@ -16,6 +16,7 @@ struct test_kernel test_kernel;
 void (*while_binding)(void);
 void (*while_changing)(void);
 void (*give_way)(void);
+long (*asks_for_pages)(size_t count, char **pages, const int *to, int *node);
 
 /* attach.c has them, where that is linked. */
 __attribute__((weak)) struct mal_rank mal;
@@ -146,6 +147,8 @@ __attribute__((no_sanitize("address"))) long __wrap_syscall(long number, ...)
 	case SYS_futex: return futex(a[1], (const struct timespec *)a[3]);
 	case SYS_gettid: return test_kernel.caller ? test_kernel.caller : __real_syscall(number);
 	case SYS_tgkill: return test_kernel.ended[index_of((pid_t)a[1])] ? -1 : 0;
+	case SYS_move_pages:
+		return asks_for_pages((size_t)a[1], (char **)a[2], (const int *)a[3], (int *)a[4]);
 	case SYS_sched_yield:
 		test_kernel.yields++;
 		turn_clock(US);

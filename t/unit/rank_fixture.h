@@ -50,6 +50,8 @@ extern void (*while_changing)(void);
  * may do something.
  */
 extern void (*give_way)(void);
+/* What the system says of the NUMA nodes of pages (move_pages(2)). */
+extern long (*asks_for_pages)(size_t count, char **pages, const int *to, int *node);
 
 /*
  * RANKS ranks that run, rank R with EACH CPUs from R * EACH on and room for THREADS threads. We

@@ -26,6 +26,7 @@
 #include "libmalleable/rank/named_regions.h"
 #include "libmalleable/rank/offered.h"
 #include "libmalleable/rank/outside.h"
+#include "libmalleable/rank/pages.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/pmix.h"
 #include "libmalleable/rank/pmix/summary.h"
@@ -160,6 +161,7 @@ STUB(void, mal_listeners_remove, (mal_listener * function, void *argument), NOTH
 STUB(bool, mal_listeners_any, (void), false)
 STUB(void, mal_listeners_tell, (int cpus), NOTHING)
 STUB(void, mal_listeners_left, (void), NOTHING)
+STUB(void, mal_pages_sample, (struct mal_rank * rank, uint64_t now), NOTHING)
 STUB(void, mal_named_sample, (const struct mal_rank *rank), NOTHING)
 STUB(void, mal_asleep_begin, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_asleep_end, (struct mal_rank * rank), NOTHING)

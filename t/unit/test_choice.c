@@ -49,7 +49,7 @@ static void bad_choices_say_why(void **state)
 		{"lewi,affinity=near", NULL, "one of nearby-first|any|nearby-only"},
 		{"lewi,affinity=", NULL, "empty"},
 		{"lewi,calls=1", NULL, "one of all|collective"},
-		{"pages=follow", NULL, "unknown key 'pages'"},
+		{"leaves=fall", NULL, "unknown key 'leaves'"},
 		{"auto,gain=-1", NULL, "from 0 to 100"},
 		{"auto,gain=1x", NULL, "from 0 to 100"},
 		{"auto,gain=nan", NULL, "from 0 to 100"},

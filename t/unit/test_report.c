@@ -953,6 +953,50 @@ static void busy_cpus_are_told(void **state)
 	does_not_say("busy CPUs");
 }
 
+static void looked(unsigned int rank, uint32_t on_0, uint32_t on_1)
+{
+	struct mal_lanes *lanes = mal_lanes_of(node_segment(), rank);
+
+	lanes->pages[0] = on_0;
+	lanes->pages[1] = on_1;
+	lanes->pages_known = 1;
+}
+
+/* Two ranks of two CPUs; the machine's nodes, or as said. */
+static void memory_is_told(void **state)
+{
+	json_t *root;
+
+	(void)state;
+	does_not_say("memory:");
+	node_close(node);
+	node = node_start(2, 2, "--policy=observe,pages=yes");
+	node_begin(node);
+	says("memory: no rank looked where its pages are");
+	mal_lanes_of(node_segment(), 1)->pages_error = 1;
+	says("memory: the system does not tell where pages are");
+	busy(0, 0, 1);
+	busy(1, 2, 1);
+	memset((unsigned int *)node->allocation->numa, 0, 4 * sizeof(unsigned int));
+	looked(0, 7, 0);
+	says("memory: all of it is on one NUMA node, as the ranks' CPUs");
+	((unsigned int *)node->allocation->numa)[2] = 1;
+	looked(1, 40, 960);
+	says("memory: it is on the NUMA nodes on which the ranks compute");
+	looked(1, 380, 620);
+	busy(1, 1, 0.25);
+	busy(1, 3, 0.25);
+	((unsigned int *)node->allocation->numa)[3] = 1;
+	says("memory: rank 1 has 38 % of its pages on NUMA node 0, 83 % of its CPU time on node 1");
+	root = read_json(true);
+	has(json_array_get(json_object_get(root, "per_rank"), 1), "memory",
+	    "[{\"node\":0,\"pages_part\":0.38,\"cpu_part\":0.1667},"
+	    "{\"node\":1,\"pages_part\":0.62,\"cpu_part\":0.8333}]");
+	json_decref(root);
+	looked(1, UINT32_MAX, UINT32_MAX);
+	says("memory: rank 1 has 50 % of its pages on NUMA node 0, 83 % of its CPU time on node 1");
+}
+
 /* Ranks have numbers of their own; what one wrote of it is bounded. Two ranks of two CPUs. */
 static void named_regions_are_told(void **state)
 {
@@ -1437,6 +1481,7 @@ int main(void)
 		CASE(json_to_full),
 		CASE(status_shows_the_present_step),
 		CASE(busy_cpus_are_told),
+		CASE(memory_is_told),
 		CASE(trace_has_each_window),
 		CASE(trace_has_busy_cpus),
 		CASE(trace_has_the_ranks_that_came),

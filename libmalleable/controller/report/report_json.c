@@ -16,6 +16,7 @@
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/history.h"
 #include "libmalleable/controller/load/plausibility.h"
+#include "libmalleable/controller/load/rank_memory.h"
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/counter_table.h"
@@ -126,6 +127,20 @@ static struct mal_cpumask owned(const struct mal_controller *controller, unsigne
 	return mask;
 }
 
+/* The NUMA nodes of its pages and CPU time; null: nobody looked. */
+static json_t *memory_json(const struct mal_controller *controller, unsigned int rank)
+{
+	struct mal_memory memory = mal_memory_read(controller, rank);
+	json_t *list = memory.known ? json_array() : json_null();
+
+	for (unsigned int node = 0; memory.known && node < MAL_NODES; node++)
+		if (memory.pages[node] > 0 || memory.cpu[node] > 0)
+			json_array_append_new(list, json_pack("{s:i, s:f, s:f}", "node", (int)node,
+							      "pages_part", memory.pages[node],
+							      "cpu_part", memory.cpu[node]));
+	return list;
+}
+
 static json_t *rank_json(const struct mal_controller *controller, unsigned int rank)
 {
 	const struct mal_rank_totals *totals = &controller->rank_totals[rank];
@@ -137,7 +152,7 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 
 	json_t *object = json_pack(
 		"{s:i, s:i, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:s, s:I, s:I, s:s, s:s, "
-		"s:I, s:b}",
+		"s:I, s:b, s:o}",
 		"rank", (int)rank, "pid", (int)view->pid, "home",
 		mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
 		mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", totals->work_s,
@@ -148,7 +163,8 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 		(json_int_t)mal_sampling_boundaries(controller, rank), "told",
 		(json_int_t)slot->reported, "mode", reason == MAL_REASON_NONE ? "team" : "cpuset",
 		"why", mal_phrase_of_reason(reason), "use", (json_int_t)slot->use, "died",
-		atomic_load(&slot->state) == MAL_RANK_DEAD);
+		atomic_load(&slot->state) == MAL_RANK_DEAD, "memory",
+		memory_json(controller, rank));
 
 	return mal_counters_json(object, &slot->count);
 }

@@ -14,6 +14,7 @@
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/plausibility.h"
+#include "libmalleable/controller/load/rank_memory.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/counter_table.h"
 #include "libmalleable/controller/report/phrases.h"
@@ -36,6 +37,9 @@ static const char no_mpi[] =
 #define IDLE_CPU 0.5
 /* if that was busy for this part of the step. */
 #define BUSY_CPU 0.1
+
+/* Less of a rank's pages on other nodes than it computes on is none. */
+#define FEW_PAGES 0.05
 
 /* So many named regions have lines in the text. */
 #define REGIONS_TOLD 10
@@ -131,6 +135,40 @@ static void add_busy_cpus(struct mal_text *text, const struct mal_controller *co
 		     "busy CPUs (mean/max): %s; CPU %u was busy for %.3f s, CPU %u for %.3f s\n",
 		     percent(cpus->balance, mean, sizeof(mean)), controller->step->cpu[cpus->least],
 		     least_s, controller->step->cpu[cpus->most], most_s);
+}
+
+/* Where memory is, of the rank that has most of it where it does not compute. */
+static void add_memory(struct mal_text *text, const struct mal_controller *controller)
+{
+	struct mal_memory worst = {0};
+	unsigned int of = 0, known = 0, nodes = 0;
+	uint32_t error = 0;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		struct mal_memory memory = mal_memory_read(controller, rank);
+
+		known += memory.known;
+		nodes = memory.nodes > nodes ? memory.nodes : nodes;
+		error |= atomic_load(&mal_lanes_of(&controller->step->segment, rank)->pages_error);
+		if (!memory.known || (worst.known && memory.apart <= worst.apart))
+			continue;
+		worst = memory;
+		of = rank;
+	}
+	if (!known && error)
+		mal_text_add(text, "memory: the system does not tell where pages are\n");
+	else if (!known)
+		mal_text_add(text, "memory: no rank looked where its pages are\n");
+	else if (nodes < 2)
+		mal_text_add(text, "memory: all of it is on one NUMA node, as the ranks' CPUs\n");
+	else if (worst.apart < FEW_PAGES)
+		mal_text_add(text, "memory: it is on the NUMA nodes on which the ranks compute\n");
+	else
+		mal_text_add(text,
+			     "memory: rank %u has %.0f %% of its pages on NUMA node %u, %.0f %% of "
+			     "its CPU time on node %u\n",
+			     of, 100 * worst.pages[worst.far], worst.far,
+			     100 * worst.cpu[worst.near], worst.near);
 }
 
 /* What the program named, and where it could lend more. */
@@ -542,6 +580,8 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 			percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
 	add_efficiency(&text, report);
 	add_busy_cpus(&text, controller, report);
+	if (controller->step->choice.keys.pages)
+		add_memory(&text, controller);
 	add_regions(&text, report);
 	add_outside(&text, mal_plausibility_outside(controller));
 	add_alternatives(&text, controller, report->elapsed_s);

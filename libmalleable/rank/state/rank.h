@@ -285,6 +285,11 @@ struct mal_rank {
 		uint64_t serial, loose;
 	} lanes;
 
+	/* pages.c: the tick of the last look, 0: there was none */
+	struct {
+		uint64_t looked;
+	} pages;
+
 	/* outside.c: waits outside MPI, of the primary thread; in ticks, but for NS */
 	struct {
 		uint64_t waits;	   /* so far */

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pages.c: on which NUMA nodes the rank's memory is.
+ *
+ * Invariant: a look asks for no more pages the more memory the rank has, and moves none
+ * (t/unit/test_pages.c).
+ */
+#include "libmalleable/rank/pages.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "libmalleable/base/clock.h"
+#include "libmalleable/rank/state/rank.h"
+
+/* From one look to the next, at least; and so many pages are looked at, of so many ranges. */
+#define LOOK_EVERY_S 5.0
+#define PAGES 1024
+#define RANGES 1024
+
+struct ranges {
+	size_t count;
+	uint64_t pages; /* of all */
+	struct range {
+		uintptr_t begin, end;
+	} range[RANGES];
+};
+
+/* A line of /proc/PID/maps that is anonymous memory which the program may read. */
+static bool is_anonymous(const char *line, struct range *range)
+{
+	unsigned long begin, end, inode;
+	char may[5], name[16] = "";
+
+	if (sscanf(line, "%lx-%lx %4s %*x %*x:%*x %lu %15s", &begin, &end, may, &inode, name) < 4)
+		return false;
+	*range = (struct range){begin, end};
+	return end > begin && !inode && *may == 'r' &&
+	       (!*name || !strcmp(name, "[heap]") || !strncmp(name, "[anon", 5));
+}
+
+/* Ranges of which one begins where the one before ends are one. */
+static void add(struct ranges *ranges, const struct range *range, size_t page)
+{
+	struct range *last = ranges->count ? &ranges->range[ranges->count - 1] : NULL;
+
+	if (last && last->end == range->begin)
+		last->end = range->end;
+	else if (ranges->count < RANGES)
+		ranges->range[ranges->count++] = *range;
+	else
+		return;
+	ranges->pages += (range->end - range->begin) / page;
+}
+
+static void read_ranges(struct ranges *ranges, size_t page)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+	struct range range;
+
+	ranges->count = 0;
+	ranges->pages = 0;
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (is_anonymous(line, &range))
+			add(ranges, &range, page);
+		/* The rest of a long name. */
+		while (!strchr(line, '\n') && fgets(line, sizeof(line), maps))
+			;
+	}
+	if (maps)
+		fclose(maps);
+}
+
+/* COUNT pages, evenly over all RANGES. Returns how many there are. */
+static size_t choose(const struct ranges *ranges, size_t page, void **pages, size_t count)
+{
+	uint64_t before = 0; /* pages of the ranges before the current one */
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < ranges->count; i++) {
+		const struct range *range = &ranges->range[i];
+		uint64_t here = (range->end - range->begin) / page, at;
+
+		while (chosen < count && (at = ranges->pages * chosen / count) < before + here)
+			/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+			pages[chosen++] = (void *)(range->begin + (at - before) * page);
+		before += here;
+	}
+	return chosen;
+}
+
+/* Everything that a look needs; too large for a stack. */
+static struct look {
+	struct ranges ranges;
+	void *pages[PAGES];
+	int node[PAGES];
+} memory;
+
+static void look(struct mal_lanes *lanes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), count;
+	uint32_t on[MAL_NODES] = {0};
+
+	read_ranges(&memory.ranges, page);
+	count = choose(&memory.ranges, page, memory.pages, PAGES);
+	if (!count)
+		return;
+	/* Without nodes to go to nothing moves. */
+	if (syscall(SYS_move_pages, 0, count, memory.pages, NULL, memory.node, 0) < 0) {
+		atomic_store(&lanes->pages_error, (uint32_t)errno);
+		return;
+	}
+	/* Below 0: nobody has touched it. */
+	for (size_t i = 0; i < count; i++)
+		if (memory.node[i] >= 0 && memory.node[i] < MAL_NODES)
+			on[memory.node[i]]++;
+	for (unsigned int node = 0; node < MAL_NODES; node++)
+		atomic_store_explicit(&lanes->pages[node], on[node], memory_order_relaxed);
+	atomic_store(&lanes->pages_known, 1);
+}
+
+void mal_pages_sample(struct mal_rank *rank, uint64_t now)
+{
+	int saved = errno;
+
+	if (!atomic_load_explicit(&rank->segment.header->pages, memory_order_relaxed) ||
+	    (rank->pages.looked && now - rank->pages.looked < mal_s_to_ticks(LOOK_EVERY_S)))
+		return;
+	rank->pages.looked = now;
+	look(mal_lanes_of(&rank->segment, rank->me));
+	errno = saved;
+}
