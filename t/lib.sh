@@ -185,11 +185,14 @@ run() {
 	timeout -k 5 "${limit:-300}" "$@" >"$work/out" 2>"$work/err" </dev/null 8>&- || status=$?
 	without_queue
 }
-# srun adds these lines where slurmctld is busy or the step before has not quite ended.
+# srun adds these lines where slurmctld is busy or the step before has not quite ended. The file
+# stays the same one: what runs in the background may write to it, too.
 without_queue() {
-	local waits='[Jj]ob [0-9]+ (step creation|queued and|has been)|Step created'
+	local waits='[Jj]ob [0-9]+ (step creation|queued and|has been)|Step created' kept
 
-	sed -i -E "/^srun: ($waits)/d" "$work/err"
+	grep -qE "^srun: ($waits)" "$work/err" || return 0
+	kept=$(sed -E "/^srun: ($waits)/d" "$work/err" && echo end)
+	printf %s "${kept%end}" >"$work/err"
 }
 
 # The directory of the tests' policies: root runs none from where others can write, as the build

@@ -304,11 +304,11 @@ malleable -- sh -c 'for p in $(pgrep -x malleabled); do
 	tr "\0" " " </proc/$p/cmdline | grep -q "/$PPID " && kill -KILL $p; done; exit 4'
 ok "a controller that was killed is said" \
 	all_of "exits 4" "complains 'balance: the controller ended early: killed'"
-mkdir "$work/older"
-printf '#!/bin/sh\nexit 2\n' >"$work/older/malleabled"
-chmod +x "$work/older/malleabled"
-run "$stage/bin/malleable" run --libdir "$work/older" -- echo started
+mkdir "$work/earlier"
+printf '#!/bin/sh\nexit 2\n' >"$work/earlier/malleabled"
+chmod +x "$work/earlier/malleabled"
+run "$stage/bin/malleable" run --libdir "$work/earlier" -- echo started
 ok "a controller of another version is told as one" all_of "exits 125" "! says started" \
-	"complains 'the controller .*/older/malleabled does not start: it is not of malleable [0-9]'"
+	"complains 'the controller .*/earlier/malleabled does not start: it is not of malleable [0-9]'"
 ok "nothing is left" nothing_left
 done_testing
