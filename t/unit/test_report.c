@@ -1288,20 +1288,27 @@ static void count_plans(unsigned int *plans, unsigned int *rejected)
 	fclose(trace);
 }
 
-/* Those that ran since the last window. */
-static void regions_are_in_the_trace(void)
+/* The trace has TEXT, or has not. */
+static void trace_says(const char *wanted, bool says)
 {
-	static const char *const parts[] = {"\"regions\":{\"a?b\":[0.5,0.75,0.25,0.125]}}",
-					    "\"regions\":{\"a?b\":[0.25,1.0,0.0,0.25]}}", "\"io\""};
-	char text[8192];
+	char text[16384];
 	FILE *trace = fopen(file, "r");
 
 	assert_non_null(trace);
 	text[fread(text, 1, sizeof(text) - 1, trace)] = '\0';
 	fclose(trace);
+	if ((strstr(text, wanted) != NULL) != says)
+		fail_msg("%s%s in:\n%s", says ? "no " : "", wanted, text);
+}
+
+/* Those that ran since the last window. */
+static void regions_are_in_the_trace(void)
+{
+	static const char *const parts[] = {"\"regions\":{\"a?b\":[0.5,0.75,0.25,0.125]}}",
+					    "\"regions\":{\"a?b\":[0.25,1.0,0.0,0.25]}}", "\"io\""};
+
 	for (size_t i = 0; i < 3; i++)
-		if ((strstr(text, parts[i]) != NULL) != (i < 2))
-			fail_msg("%s in:\n%s", parts[i], text);
+		trace_says(parts[i], i < 2);
 }
 
 /* The trace has what happened, window by window, and what was decided. */
@@ -1343,19 +1350,6 @@ static void trace_has_each_window(void **state)
 	assert_int_equal(rejected, 1);
 }
 
-/* FILE has TEXT. */
-static void trace_says(const char *wanted)
-{
-	char text[16384];
-	FILE *trace = fopen(file, "r");
-
-	assert_non_null(trace);
-	text[fread(text, 1, sizeof(text) - 1, trace)] = '\0';
-	fclose(trace);
-	if (!strstr(text, wanted))
-		fail_msg("no %s in:\n%s", wanted, text);
-}
-
 /*
  * Each window has how busy CPUs were in it, and not before; what did not fit, or is less than is
  * written, counts in the next.
@@ -1387,9 +1381,9 @@ static void trace_has_busy_cpus(void **state)
 	busy(0, 1, 1.125);
 	node_window(node, 1, (const double[]){2, 1});
 	node_end_recording(node);
-	trace_says("\"busy\":[500,0,1000,0],\"borrowed\":[1,1,250],");
-	trace_says("\"busy\":[0,0,750,1],\"ranks\"");
-	trace_says("\"busy\":[0,125,0,0],\"ranks\"");
+	trace_says("\"busy\":[500,0,1000,0],\"borrowed\":[1,1,250],", true);
+	trace_says("\"busy\":[0,0,750,1],\"ranks\"", true);
+	trace_says("\"busy\":[0,125,0,0],\"ranks\"", true);
 }
 
 /* Without Slurm there is room for more ranks than come. */
