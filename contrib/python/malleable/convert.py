@@ -131,7 +131,7 @@ def uses(trace: Trace) -> Iterator[tuple]:
 
 
 def _events_of_use(trace: Trace) -> Iterator[dict]:
-    if not _is_known(trace):
+    if not trace.tells_use():
         return
     yield _named(BUSY, 0, "process_name", "CPUs and the ranks that were busy on them")
     for cpu in trace.cpus:
@@ -218,20 +218,16 @@ def _use(cpus: list[tuple], end: int) -> Iterator[tuple[int, str]]:
             yield begin, f"1:{task}:{begin}:{last}:{BORROWER if borrowed else OWNER}\n"
 
 
-def _is_known(trace: Trace) -> bool:
-    return bool(trace.busy.notna().to_numpy().any())
-
-
 def to_paraver(trace: Trace) -> Iterator[str]:
     """Records in the order of their times."""
     of_regions = _figures_of_regions(trace)
     when = time.strftime("%d/%m/%Y at %H:%M", time.gmtime())
     cpus = len(trace.cpus)
     tasks = f"{trace.ranks}({','.join(['1:1'] * trace.ranks)})"
-    if _is_known(trace):
+    if trace.tells_use():
         tasks += f":{cpus}({','.join(['1:1'] * cpus)})"
     yield (f"#Paraver ({when}):{_ns(trace.windows.end_s.iloc[-1])}_ns:1({cpus}):"
-           f"{1 + _is_known(trace)}:{tasks}\n")
+           f"{1 + trace.tells_use()}:{tasks}\n")
     end = 0
     for (window, owners, rows), (_, used) in zip(windows(trace), uses(trace)):
         # The window before may round to more than this one begins with.
@@ -262,13 +258,13 @@ def to_paraver_names(trace: Trace) -> Iterator[str]:
     regions = (f"In region {name} (us)" for name in _region_names(trace))
     for number, name in (*enumerate(TYPES, TYPE), *enumerate(regions, REGION_TYPE)):
         yield f"\nEVENT_TYPE\n0    {number}    {name}\n"
-    if _is_known(trace):
+    if trace.tells_use():
         yield f"\nEVENT_TYPE\n0    {TYPE_USER}    Rank that used the CPU, from 1 on\n"
 
 
 def to_paraver_rows(trace: Trace) -> Iterator[str]:
     cpus = [f"CPU {cpu}\n" for cpu in trace.cpus]
-    tasks = cpus if _is_known(trace) else []
+    tasks = cpus if trace.tells_use() else []
     yield f"LEVEL CPU SIZE {len(cpus)}\n"
     yield from cpus
     yield (f"\nLEVEL NODE SIZE 1\n{trace.node or 'node'}\n\n"

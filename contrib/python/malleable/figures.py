@@ -317,7 +317,7 @@ def draw(trace: Trace, seconds: pandas.DataFrame) -> go.Figure:
     heights = [_height(len(trace.cpus)), _height(lane_rows), _height(lane_rows), 160]
     titles = ["Who has which CPU", "CPUs at work for each rank", "CPUs of each rank",
               "Efficiencies"]
-    known = bool(trace.busy.notna().to_numpy().any())
+    known = trace.tells_use()
     if known:
         heights.insert(0, _height(len(trace.cpus) * (1 + (len(trace.cpus) <= TWO_LANES))))
         titles.insert(0, "Use of each CPU")

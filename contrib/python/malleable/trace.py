@@ -46,6 +46,10 @@ class Trace:
     borrowed: "pandas.DataFrame" = None
     regions: "pandas.DataFrame" = None  # window, rank, name, and what it did in that named region
 
+    def tells_use(self) -> bool:
+        """Whether it has how busy each CPU was."""
+        return bool(self.busy.notna().to_numpy().any())
+
 
 class _Wrong(Exception):
     pass
