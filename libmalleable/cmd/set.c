@@ -14,6 +14,7 @@
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/as_user.h"
 #include "libmalleable/cmd/cmd.h"
+#include "libmalleable/core/step_word.h"
 #include "libmalleable/malleable_control.h"
 
 /* How long --wait waits unless it is told, and at most. */
@@ -138,16 +139,14 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	return 0;
 }
 
-/* What ARGUMENTS->step means: the first LENGTH letters are a step's name, and RANK its rank. */
+/* The steps that ARGUMENTS->step means. */
 struct order {
 	const struct arguments *arguments;
-	size_t length;
-	const char *rank; /* or "all" */
-	/* The steps that were found. */
 	bool whole; /* by the whole name */
 	size_t count;
 	struct target {
 		char name[160], socket[128];
+		const char *rank; /* empty: all */
 		unsigned int uid, gid;
 	} *targets, *now;
 };
@@ -177,7 +176,8 @@ static int set(void *argument, FILE *out)
 	int result = malleable_control_open(order->now->socket, &control), status;
 
 	(void)out;
-	snprintf(words, sizeof(words), "%.32s %s", order->rank, arguments->words);
+	snprintf(words, sizeof(words), "%.32s %s", *order->now->rank ? order->now->rank : "all",
+		 arguments->words);
 	if (result == 0)
 		result = malleable_control_set_many(control,
 						    arguments->orders ? arguments->orders : words);
@@ -210,28 +210,20 @@ static int set_all(struct order *order, long deadline_ms)
 	return status;
 }
 
-/* Whether NAME is the one that is meant, whole, or without the PID behind it. */
-static bool is_meant(const char *name, const struct order *order, bool *whole)
-{
-	const char *rest = name + order->length;
-
-	if (strncmp(name, order->arguments->step, order->length) != 0)
-		return false;
-	*whole = !*rest;
-	return *whole || (!isdigit((unsigned char)*name) && *rest == '.' &&
-			  !rest[1 + strspn(rest + 1, "0123456789")]);
-}
-
 /* Keep STEP if it is meant; those with the whole name alone, if there is one. */
 static int note_found(const struct malleable_control_step *step, void *argument)
 {
 	struct order *order = argument;
+	const char *word = order->arguments->step, *rank;
 	struct target *targets;
 	bool whole;
 
-	if (!step->name)
+	if (!step->name) {
 		fprintf(stderr, "malleable set: no answer from %s\n", step->socket);
-	if (!step->name || !is_meant(step->name, order, &whole) || (order->whole && !whole))
+		return 0;
+	}
+	rank = mal_step_word(word, step->name, step->socket, &whole);
+	if (!rank || (order->whole && !whole))
 		return 0;
 	if (whole && !order->whole)
 		order->count = 0;
@@ -241,70 +233,48 @@ static int note_found(const struct malleable_control_step *step, void *argument)
 		return 1;
 	order->targets = targets;
 	targets += order->count++;
-	*targets = (struct target){.uid = step->uid, .gid = step->gid};
+	*targets = (struct target){.rank = rank, .uid = step->uid, .gid = step->gid};
 	snprintf(targets->name, sizeof(targets->name), "%s", step->name);
 	snprintf(targets->socket, sizeof(targets->socket), "%s", step->socket);
 	return 0;
 }
 
-/* Whether all steps that were found have one name; else they are listed. */
+/* Whether all steps that were found have one name. */
 static bool is_one(const struct order *order)
 {
-	size_t different = 1;
-
 	for (size_t i = 1; i < order->count; i++)
-		different += strcmp(order->targets[i].name, order->targets[i - 1].name) != 0;
-	if (different == 1)
-		return true;
-	fprintf(stderr, "malleable set: %s may be any of %zu steps:", order->arguments->step,
-		different);
-	for (size_t i = 0; i < order->count; i++)
-		if (!i || strcmp(order->targets[i].name, order->targets[i - 1].name) != 0)
-			fprintf(stderr, " %s", order->targets[i].name);
-	fputc('\n', stderr);
-	return false;
+		if (strcmp(order->targets[i].name, order->targets->name) != 0)
+			return false;
+	return order->count > 0;
 }
 
-/* No step is meant. */
-static int tell_missing(const char *step)
+/* Returns the exit status: no step is meant, or more than one. */
+static int tell_unclear(const char *step)
 {
-	int others = malleable_control_hidden(NULL, 0);
+	malleable_control *control;
+	int result = malleable_control_open(step, &control);
 
-	if (others > 0)
-		fprintf(stderr,
-			"malleable set: no balanced step %s of yours on this node; %d belong to "
-			"other users\n",
-			step, others);
-	else
-		fprintf(stderr,
-			"malleable set: no balanced step %s on this node, see malleable status\n",
-			step);
+	fprintf(stderr, "malleable set: %s\n",
+		result < 0 ? malleable_control_message(NULL)
+			   : "steps have just changed: try again");
+	malleable_control_close(control);
 	return 1;
 }
 
 /* Returns the exit status. */
 static int set_named(const struct arguments *arguments)
 {
-	struct order order = {arguments, strlen(arguments->step), "all", false, 0, NULL, NULL};
-	const char *dot = strrchr(arguments->step, '.');
+	struct order order = {.arguments = arguments};
 	long deadline_ms = mal_as_user_deadline();
 	int result = malleable_control_steps(note_found, &order), status;
 
-	if (result == 0 && !order.count && dot && dot[1] &&
-	    !dot[1 + strspn(dot + 1, "0123456789")]) {
-		order.length = (size_t)(dot - arguments->step);
-		order.rank = dot + 1;
-		result = malleable_control_steps(note_found, &order);
-	}
 	if (result) {
 		fprintf(stderr, "malleable set: %s\n",
 			result < 0 ? malleable_control_message(NULL) : "out of memory");
 		status = 1;
-	} else if (!order.count) {
-		status = tell_missing(arguments->step);
 	} else if (!is_one(&order)) {
-		status = 1;
-	} else if (arguments->orders && strcmp(order.rank, "all") != 0) {
+		status = tell_unclear(arguments->step);
+	} else if (arguments->orders && *order.targets->rank) {
 		mal_option_wrong(&tool, "--from: give the step without a rank");
 		status = 2;
 	} else {

@@ -129,11 +129,11 @@ static int open_named(const struct mal_steps *steps, const char *name, malleable
 	} else if (!count) {
 		mal_target_missing(steps, name, &without_handle);
 		result = steps->others ? MALLEABLE_CONTROL_NOT_ALLOWED : MALLEABLE_CONTROL_NO_STEP;
+	} else if (mal_targets_are_one(targets, count, name, &without_handle) < 0) {
+		result = MALLEABLE_CONTROL_INVALID;
 	} else if (*targets->rank) {
 		result = fail(&without_handle, MALLEABLE_CONTROL_INVALID,
 			      "name the step without a rank");
-	} else if (mal_targets_are_one(targets, count, name, &without_handle) < 0) {
-		result = MALLEABLE_CONTROL_INVALID;
 	} else {
 		result = open_at(targets->controller, control);
 	}

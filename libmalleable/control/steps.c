@@ -19,6 +19,7 @@
 #include "libmalleable/base/json_number.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/printable.h"
+#include "libmalleable/core/step_word.h"
 #include "libmalleable/malleable_control.h"
 
 static int add(struct mal_steps *steps, const char *directory, const char *name,
@@ -130,11 +131,6 @@ static void clean_all(json_t *value)
 	}
 }
 
-bool mal_step_has_pid(const struct mal_controller_process *controller)
-{
-	return strncmp(controller->socket, MAL_SOCKET_DIR "/", strlen(MAL_SOCKET_DIR "/")) != 0;
-}
-
 /*
  * Name the step by its socket: JOB.STEP.PID, which root created, as the controller's own answer is
  * its user's word; PID, behind what the controller answers without its directory.
@@ -145,7 +141,7 @@ static void name_step(const struct mal_controller_process *controller, json_t *s
 	const char *step = mal_json_text_of(status, "step"), *slash = strrchr(step, '/');
 	char name[MAL_STEP_NAME];
 
-	if (mal_step_has_pid(controller))
+	if (mal_step_has_pid(controller->socket))
 		snprintf(name, sizeof(name), "%.127s.%.16s", slash ? slash + 1 : step, last);
 	else
 		snprintf(name, sizeof(name), "%.*s", (int)(end ? end - last : (long)strlen(last)),
@@ -185,7 +181,7 @@ int mal_step_name(const struct mal_controller_process *controller, char name[MAL
 {
 	json_t *status;
 
-	if (!mal_step_has_pid(controller)) {
+	if (!mal_step_has_pid(controller->socket)) {
 		status = json_object();
 		name_step(controller, status);
 	} else if (controller->uid == geteuid()) {

@@ -48,9 +48,6 @@ void mal_steps_clear(struct mal_steps *steps);
 int mal_step_name(const struct mal_controller_process *controller, char name[MAL_STEP_NAME],
 		  struct mal_error *err);
 
-/* Whether CONTROLLER's step has a name with a PID. */
-bool mal_step_has_pid(const struct mal_controller_process *controller);
-
 /*
  * Ask a controller for the status of its step. Returns it, for the caller to release, or NULL with
  * ERR if the controller is gone or its answer invalid.

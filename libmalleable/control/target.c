@@ -1,49 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* target.c: which step, and which of its ranks, a user's word means. */
+/* target.c: the steps that a user's word means. */
 #include "libmalleable/control/target.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/*
- * The rank in WANTED, which is the LENGTH first letters of a step's NAME, a dot and a number.
- * Empty: the step itself; NULL: another step.
- */
-static const char *find_rank(const char *wanted, const char *name, size_t length)
-{
-	if (strncmp(wanted, name, length) != 0)
-		return NULL;
-	if (!wanted[length])
-		return "";
-	if (wanted[length] != '.' || !wanted[length + 1] ||
-	    wanted[length + 1 + strspn(wanted + length + 1, "0123456789")])
-		return NULL;
-	return wanted + length + 1;
-}
+#include "libmalleable/core/step_word.h"
 
 size_t mal_targets_find(const struct mal_steps *steps, const char *wanted,
 			struct mal_target *targets)
 {
 	size_t count = 0;
-	bool whole = false;
+	bool whole = false, all;
 	struct mal_error err;
 
 	for (size_t i = 0; i < steps->count; i++) {
 		struct mal_target found = {.controller = &steps->controllers[i]};
-		const char *rank;
 
 		if (mal_step_name(found.controller, found.name, &err) < 0)
 			continue;
-		rank = find_rank(wanted, found.name, strlen(found.name));
-		if (rank && !whole)
+		found.rank = mal_step_word(wanted, found.name, found.controller->socket, &all);
+		if (!found.rank || (whole && !all))
+			continue;
+		if (all && !whole)
 			count = 0;
-		whole |= rank != NULL;
-		if (!whole && mal_step_has_pid(found.controller))
-			rank = find_rank(wanted, found.name,
-					 (size_t)(strrchr(found.name, '.') - found.name));
-		found.rank = rank;
-		if (rank)
-			targets[count++] = found;
+		whole = all;
+		targets[count++] = found;
 	}
 	return count;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* target.h: which step, and which of its ranks, a user's word means. */
+/* target.h: the steps that a user's word means (core/step_word.h). */
 #pragma once
 
 #include "libmalleable/control/steps.h"
