@@ -57,9 +57,8 @@ static void each_thread_counts_where_it_is(void **state)
 static void threads_without_places_count_in_order(void **state)
 {
 	(void)state;
-	works(0, 1);
+	works(0, 5);
 	works(1, 2);
-	works(2, 4);
 	mal_lanes_sample(&mal);
 	assert_int_equal(on(0), 5);
 	assert_int_equal(on(1), 2);
@@ -73,6 +72,19 @@ static void threads_without_places_count_in_order(void **state)
 	mal_lanes_sample(&mal);
 	assert_int_equal(on(0), 13);
 	assert_int_equal(on(3), 0);
+}
+
+/* More than CPUs: the kernel divides the time, so that no CPU is busier than others. */
+static void more_threads_without_places_are_on_all_cpus(void **state)
+{
+	(void)state;
+	for (unsigned int thread = 0; thread < 3; thread++) {
+		thread_of(0, thread)->tid = 100 + (int)thread;
+		works(thread, 4);
+	}
+	mal_lanes_sample(&mal);
+	assert_int_equal(on(0), 6);
+	assert_int_equal(on(1), 6);
 }
 
 /* The rank's own change of a place ends what counts on the one before. */
@@ -148,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(each_thread_counts_where_it_is),
 		CASE(threads_without_places_count_in_order),
+		CASE(more_threads_without_places_are_on_all_cpus),
 		CASE(borrowed_cpus_are_told_apart),
 		CASE(changes_by_others_divide_the_time),
 		CASE(threads_without_slots_are_on_all_cpus),

@@ -36,11 +36,43 @@ static uint32_t own(const struct mal_rank *rank, unsigned int index)
 	return count ? rank->cpus.owned[index % count] : mal_cpumask_next(&rank->home, 0);
 }
 
-static uint32_t lane_of(const struct mal_rank *rank, unsigned int index)
+/* Whether somebody binds thread INDEX, which is on CPU then. */
+static bool has_place(const struct mal_rank *rank, unsigned int index, uint32_t *cpu)
 {
-	uint32_t cpu = atomic_load_explicit(&rank->threads[index].cpu, memory_order_relaxed);
+	*cpu = atomic_load_explicit(&rank->threads[index].cpu, memory_order_relaxed);
+	return *cpu < rank->segment.cpu_count;
+}
 
-	return cpu < rank->segment.cpu_count ? cpu : own(rank, index);
+/* What threads whose places are not known did, on all CPUs of the rank. */
+static void add_loose(const struct mal_rank *rank, uint64_t ticks)
+{
+	unsigned int owned = rank->cpus.owned_count, count = owned + rank->cpus.borrowed_count;
+
+	for (unsigned int i = 0; i < count; i++)
+		add(rank, i < owned ? rank->cpus.owned[i] : rank->cpus.borrowed[i - owned],
+		    ticks / count + (i < ticks % count));
+}
+
+/* Whether there are more threads than CPUs, so that unbound ones are on all of these alike. */
+static bool are_more(const struct mal_rank *rank)
+{
+	unsigned int cpus = rank->cpus.owned_count;
+
+	return cpus < rank->segment.thread_count &&
+	       atomic_load_explicit(&rank->threads[cpus].tid, memory_order_relaxed);
+}
+
+/* What thread INDEX did. */
+static void add_thread(const struct mal_rank *rank, unsigned int index, uint64_t ticks)
+{
+	uint32_t cpu;
+
+	if (has_place(rank, index, &cpu))
+		add(rank, cpu, ticks);
+	else if (are_more(rank))
+		add_loose(rank, ticks);
+	else
+		add(rank, own(rank, index), ticks);
 }
 
 void mal_lanes_thread(const struct mal_rank *rank, unsigned int index)
@@ -58,29 +90,19 @@ void mal_lanes_thread(const struct mal_rank *rank, unsigned int index)
 	if (moved > since && moved < now)
 		before = (busy - told) * ((moved - since) * PARTS / (now - since)) / PARTS;
 	add(rank, atomic_load_explicit(&slot->from, memory_order_relaxed), before);
-	add(rank, lane_of(rank, index), busy - told - before);
+	add_thread(rank, index, busy - told - before);
 }
 
 /* Where the primary thread is outside regions. */
 static uint32_t lane_of_primary(const struct mal_rank *rank)
 {
 	int cpu = sched_getcpu();
+	uint32_t place;
 
-	if (atomic_load_explicit(&rank->threads[0].cpu, memory_order_relaxed) >=
-		    rank->segment.cpu_count &&
-	    cpu >= 0 && mal_cpumask_has(&rank->home, (unsigned int)cpu))
-		return (uint32_t)cpu;
-	return lane_of(rank, 0);
-}
-
-/* What threads without slots did, on all CPUs of the rank. */
-static void add_loose(const struct mal_rank *rank, uint64_t ticks)
-{
-	unsigned int owned = rank->cpus.owned_count, count = owned + rank->cpus.borrowed_count;
-
-	for (unsigned int i = 0; i < count; i++)
-		add(rank, i < owned ? rank->cpus.owned[i] : rank->cpus.borrowed[i - owned],
-		    ticks / count + (i < ticks % count));
+	if (has_place(rank, 0, &place))
+		return place;
+	return cpu >= 0 && mal_cpumask_has(&rank->home, (unsigned int)cpu) ? (uint32_t)cpu
+									   : own(rank, 0);
 }
 
 /* The growth of a sum since *TOLD. */
