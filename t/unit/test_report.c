@@ -1380,7 +1380,16 @@ static void trace_has_busy_cpus(void **state)
 	node_window(node, 1, (const double[]){2, 1});
 	busy(0, 1, 1.125);
 	node_window(node, 1, (const double[]){2, 1});
+	/* Threads that share a CPU: more than the time, which would never end to count. */
+	busy(0, 0, 9);
+	for (unsigned int i = 1; i <= 3; i++) {
+		busy(0, 1, 1.125 + 0.0625 * i * (i + 1));
+		node_window(node, 1, (const double[]){2, 1});
+	}
 	node_end_recording(node);
+	trace_says("\"busy\":[1000,125,0,0]", true);
+	trace_says("\"busy\":[1000,250,0,0]", true);
+	trace_says("\"busy\":[0,375,0,0]", true);
 	trace_says("\"busy\":[500,0,1000,0],\"borrowed\":[1,1,250],", true);
 	trace_says("\"busy\":[0,0,750,1],\"ranks\"", true);
 	trace_says("\"busy\":[0,125,0,0],\"ranks\"", true);

@@ -100,7 +100,8 @@ void mal_recording_skip(struct mal_controller *controller)
 
 /*
  * For which part of a window, in thousandths, a CPU was busy so that it was so for NOW ticks so
- * far, of which *TOLD are known. What is rounded off, or did not fit, counts in the next window.
+ * far, of which *TOLD are known. What is rounded off, or did not fit, counts in the next window,
+ * and in no further one: a CPU that a rank does not use any more must not look used.
  */
 static unsigned int part_of(uint64_t now, uint64_t *told, uint64_t window)
 {
@@ -108,6 +109,8 @@ static unsigned int part_of(uint64_t now, uint64_t *told, uint64_t window)
 
 	if ((int64_t)(now - *told) <= 0 || !window)
 		return 0;
+	if (now - *told > 2 * window)
+		*told = now - 2 * window;
 	now -= *told;
 	part = now < window ? (now * 1000 + window / 2) / window : 1000;
 	*told += part < 1000 ? part * window / 1000 : now < window ? now : window;
