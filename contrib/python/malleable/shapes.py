@@ -33,6 +33,8 @@ REGIONS_PART = 0.1
 LOOK_S = 0.5
 # How long a step may take to end when it is told to.
 END_S = 60
+# srun's word for a task that failed: what the program wrote tells more.
+TASK_FAILED = re.compile(r"srun: error: [^ ]*: tasks? [-0-9,\[\]]+: ")
 # What an sbatch script was started with says nothing of a step of another shape.
 OTHERS = ("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE",
           "SLURM_CPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_HINT", "OMP_NUM_THREADS")
@@ -213,11 +215,12 @@ def measure(job: Job, shape: Shape, progress: Progress) -> None:
             if shape.phases >= PHASES:
                 break
     finally:
-        if step.poll() is None:
+        by_itself = step.poll() is not None
+        if not by_itself:
             end(step)
     look(shape, _first(place + ".trace"))
     shape.regions = regions_of(_first(place + ".json"))
-    if step.returncode > 0 and not shape.phases:
+    if by_itself and step.returncode > 0 and not shape.phases:
         shape.why = f"it failed: {_last_line(place + '.log')}"
     elif not shape.phases:
         shape.why = "no phase was measured"
@@ -228,6 +231,7 @@ def _last_line(path: str) -> str:
     with open(path, "rb") as file:
         lines = file.read(1 << 16).decode(errors="replace").split("\n")
     said = [line for line in lines if line.strip() and not line.startswith("balance: ")]
+    said.sort(key=lambda line: not TASK_FAILED.match(line))
     return printable(said[-1])[:200] if said else "srun said nothing"
 
 
@@ -319,10 +323,11 @@ def _try(job: Job, tried: list[Shape], arguments: argparse.Namespace) -> int:
         progress.end()
     order = compare(tried)
     best = order[0] if order else None
+    # Before the picture, which cannot be written everywhere: it took minutes.
+    to_stdout(arguments.show(job, tried, best), "cannot print")
     if arguments.picture:
         write_files([(arguments.picture, re.compile(re.escape(BEGIN.encode())),
                       lambda: picture(tried, best))], "picture")
-    to_stdout(arguments.show(job, tried, best), "cannot print")
     return 0 if best else 1
 
 

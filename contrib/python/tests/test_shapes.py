@@ -20,7 +20,10 @@ options = dict(word[2:].split("=", 1) for word in sys.argv if word.startswith("-
 ranks, cpus = (int(sys.argv[sys.argv.index(name) + 1]) for name in ("-n", "-c"))
 open("ran", "a").write(" ".join(sys.argv[1:]).split(" --balance-trace")[0] + "\\n")
 if ranks == 4 and os.path.exists("fails"):
-    sys.exit("srun: error: no such shape")
+    sys.exit("srun: error: no such shape\\nsrun: error: n1: tasks 0-3: Exited with exit code 2")
+if os.path.exists("hangs"):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("srun: error: n1: task 0: Killed"))
+    time.sleep(600)
 phase = (1.0 if ranks == 2 else 1.5) * (0.5 if options["balance"] == "auto" else 1)
 regions = 30 if ranks == 8 else 10
 sample = {"phases": 2.0}
@@ -92,6 +95,19 @@ def test_other_phases_are_not_compared(tries):
     assert "not comparable: 30.0 regions in a phase, not 10.0" in out
     assert "it failed: srun: error: no such shape" in out
     assert out.splitlines()[-1] == "use: srun -N 1 -n 2 -c 4 --balance ./app"
+
+
+def test_a_step_that_measures_nothing_has_not_failed(tries):
+    (tries.path / "hangs").touch()
+    out = tries("--ranks=1", "--seconds=1", "--", "./app").communicate()[0]
+    assert "no phase was measured" in out
+
+
+def test_the_table_is_printed_where_the_picture_cannot_be_written(tries):
+    step = tries("--ranks=1", "--seconds=5", "--picture=none/times.svg", "--", "./app")
+    out, err = step.communicate()
+    assert step.returncode == 1 and "cannot write the picture" in err
+    assert out.splitlines()[-1] == "use: srun -N 1 -n 1 -c 8 --balance ./app"
 
 
 def test_nothing_is_left_after_a_signal(tries):
