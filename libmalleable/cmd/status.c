@@ -101,7 +101,7 @@ static void print_region(FILE *out, const json_t *region)
 {
 	const json_t *part = json_object_get(region, "efficiency");
 
-	fprintf(out, "  %-32.32s %10.0f %5.0f %10.3f", mal_json_text_of(region, "name"),
+	fprintf(out, "  %-32.63s %10.0f %5.0f %10.3f", mal_json_text_of(region, "name"),
 		mal_json_number_of(region, "runs"), mal_json_number_of(region, "ranks"),
 		mal_json_number_of(region, "elapsed_s"));
 	print_percent(out, part, "parallel");

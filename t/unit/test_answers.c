@@ -71,11 +71,21 @@ static void any_number_is_printed(void **state)
 	assert_non_null(strstr(printed, "  #-         "));
 }
 
+/* Names that begin alike are told apart. */
+static void names_of_regions_are_whole(void **state)
+{
+	(void)state;
+	print("{\"version\":1,\"step\":\"1\",\"ranks\":[],\"regions\":"
+	      "[{\"name\":\"physics/radiation/longwave/cloud fraction, columns: a\"}]}");
+	assert_non_null(strstr(printed, "columns: a  "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_but_text_is_printed),
 		cmocka_unit_test(any_number_is_printed),
+		cmocka_unit_test(names_of_regions_are_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
