@@ -20,6 +20,8 @@
 #define LOOK_EVERY_S 5.0
 #define PAGES 1024
 #define RANGES 1024
+/* So often a look asks, until it has found most of these pages. */
+#define ASKS 3
 
 struct ranges {
 	size_t count;
@@ -42,18 +44,21 @@ static bool is_anonymous(const char *line, struct range *range)
 	       (!*name || !strcmp(name, "[heap]") || !strncmp(name, "[anon", 5));
 }
 
-/* Ranges of which one begins where the one before ends are one. */
+/* Ranges of which one begins where the one before ends, or in that, are one. */
 static void add(struct ranges *ranges, const struct range *range, size_t page)
 {
 	struct range *last = ranges->count ? &ranges->range[ranges->count - 1] : NULL;
+	uintptr_t begin = range->begin;
 
-	if (last && last->end == range->begin)
-		last->end = range->end;
-	else if (ranges->count < RANGES)
+	if (last && last->end >= begin) {
+		begin = last->end < range->end ? last->end : range->end;
+		last->end = last->end < range->end ? range->end : last->end;
+	} else if (ranges->count < RANGES) {
 		ranges->range[ranges->count++] = *range;
-	else
+	} else {
 		return;
-	ranges->pages += (range->end - range->begin) / page;
+	}
+	ranges->pages += (range->end - begin) / page;
 }
 
 static void read_ranges(struct ranges *ranges, size_t page)
@@ -95,29 +100,78 @@ static size_t choose(const struct ranges *ranges, size_t page, void **pages, siz
 
 /* Everything that a look needs; too large for a stack. */
 static struct look {
-	struct ranges ranges;
+	struct ranges ranges, touched;
 	void *pages[PAGES];
 	int node[PAGES];
 } memory;
 
-static void look(struct mal_lanes *lanes)
+/*
+ * Of ranges of which COUNT pages were looked at keep what is around those that somebody has
+ * touched: of large stacks, or what is reserved alone, next to nothing.
+ */
+static void keep_touched(size_t page, size_t count)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), count;
-	uint32_t on[MAL_NODES] = {0};
+	struct ranges *touched = &memory.touched;
+	size_t at = 0;
 
-	read_ranges(&memory.ranges, page);
-	count = choose(&memory.ranges, page, memory.pages, PAGES);
-	if (!count)
-		return;
-	/* Without nodes to go to nothing moves. */
-	if (syscall(SYS_move_pages, 0, count, memory.pages, NULL, memory.node, 0) < 0) {
-		atomic_store(&lanes->pages_error, (uint32_t)errno);
-		return;
+	touched->count = touched->pages = 0;
+	for (size_t i = 0; i < memory.ranges.count; i++) {
+		const struct range *range = &memory.ranges.range[i];
+		size_t first = at;
+
+		for (; at < count && (uintptr_t)memory.pages[at] < range->end; at++) {
+			struct range around = *range;
+
+			if (memory.node[at] < 0)
+				continue;
+			if (at > first)
+				around.begin = (uintptr_t)memory.pages[at - 1];
+			if (at + 1 < count && (uintptr_t)memory.pages[at + 1] < range->end)
+				around.end = (uintptr_t)memory.pages[at + 1];
+			add(touched, &around, page);
+		}
+		if (at == first)
+			add(touched, range, page);
 	}
+	memory.ranges = *touched;
+}
+
+/* Ask where pages of the ranges are. Returns how many are on each node ON, together, or -1. */
+static long ask(size_t page, uint32_t on[MAL_NODES])
+{
+	size_t count = choose(&memory.ranges, page, memory.pages, PAGES);
+	long found = 0;
+
+	memset(on, 0, MAL_NODES * sizeof(*on));
+	if (!count)
+		return 0;
+	/* Without nodes to go to nothing moves. */
+	if (syscall(SYS_move_pages, 0, count, memory.pages, NULL, memory.node, 0) < 0)
+		return -1;
 	/* Below 0: nobody has touched it. */
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		found += memory.node[i] >= 0;
 		if (memory.node[i] >= 0 && memory.node[i] < MAL_NODES)
 			on[memory.node[i]]++;
+	}
+	if (found < (long)count / 2)
+		keep_touched(page, count);
+	return found;
+}
+
+static void look(struct mal_lanes *lanes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint32_t on[MAL_NODES];
+	long found = 0;
+
+	read_ranges(&memory.ranges, page);
+	for (unsigned int i = 0; i < ASKS && found >= 0 && found < PAGES / 2; i++)
+		found = ask(page, on);
+	if (found < 0)
+		atomic_store(&lanes->pages_error, (uint32_t)errno);
+	if (found <= 0)
+		return;
 	for (unsigned int node = 0; node < MAL_NODES; node++)
 		atomic_store_explicit(&lanes->pages[node], on[node], memory_order_relaxed);
 	atomic_store(&lanes->pages_known, 1);
