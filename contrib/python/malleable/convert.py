@@ -114,20 +114,28 @@ def _events_of_cpu(trace: Trace, index: int) -> Iterator[dict]:
 
 def uses(trace: Trace) -> Iterator[tuple]:
     """Each window, and in it each use of a CPU: its place in trace.cpus, the rank, when it began
-    and how long it was, and whether it was borrowed. When in the window is not measured."""
+    and how long it was, and whether it was borrowed. When in the window is not measured; uses that
+    are longer than it, as of threads that share a CPU, are made to fit."""
     lent = trace.borrowed.itertuples(index=False)
     use = next(lent, None)
     for window, owners, busy in zip(trace.windows.itertuples(), trace.owners.to_numpy().tolist(),
                                     trace.busy.fillna(0).to_numpy().tolist()):
-        found = [(index, rank, window.begin_s, busy_s, False)
+        found = [(index, rank, busy_s, False)
                  for index, (rank, busy_s) in enumerate(zip(owners, busy)) if busy_s > 0]
-        at_s = {index: begin_s + busy_s for index, _, begin_s, busy_s, _ in found}
+        sums = dict(enumerate(busy))
         while use is not None and use.window == window.Index:
-            begin_s = at_s.get(use.cpu, window.begin_s)
-            at_s[use.cpu] = begin_s + use.busy_s
-            found.append((use.cpu, use.rank, begin_s, use.busy_s, True))
+            found.append((use.cpu, use.rank, use.busy_s, True))
+            sums[use.cpu] += use.busy_s
             use = next(lent, None)
-        yield window, found
+        at_s: dict[int, float] = {}
+        placed = []
+        for index, rank, busy_s, borrowed in found:
+            begin_s = at_s.get(index, window.begin_s)
+            if sums[index] > window.elapsed_s:
+                busy_s *= window.elapsed_s / sums[index]
+            at_s[index] = begin_s + busy_s
+            placed.append((index, rank, begin_s, busy_s, borrowed))
+        yield window, placed
 
 
 def _events_of_use(trace: Trace) -> Iterator[dict]:

@@ -110,13 +110,25 @@ def test_lanes_are_bounded(write):
     assert len(draw(trace, cpu_seconds(trace)).to_json()) < 6e6
 
 
+def slices_of_cpus(trace):
+    return [(event["tid"], event["name"], event["ts"], event["dur"])
+            for event in json.loads("".join(to_perfetto(trace)))["traceEvents"]
+            if event["pid"] == 3 and event["ph"] == "X"]
+
+
+def test_lanes_fit_into_their_window(write):
+    """Perfetto cannot show slices of a track that overlap."""
+    one = window([0, 1], elapsed_s=2, busy=[1000, 0], borrowed=[0, 1, 1000])
+    assert slices_of_cpus(malleable.read(write(step(), one, one))) == [
+        (0, "rank 0", 0, 1e6), (0, "rank 1, borrowed", 1e6, 1e6),
+        (0, "rank 0", 2e6, 1e6), (0, "rank 1, borrowed", 3e6, 1e6)]
+
+
 def test_lanes_are_in_perfetto_and_paraver(write):
     trace = used(write)
-    slices = [(event["tid"], event["name"], event["ts"], event["dur"])
-              for event in json.loads("".join(to_perfetto(trace)))["traceEvents"]
-              if event["pid"] == 3 and event["ph"] == "X"]
-    assert slices == [(0, "rank 0", 0, 1e6), (1, "rank 1", 0, 0.5e6),
-                      (1, "rank 0, borrowed", 0.5e6, 1e6), (1, "rank 2, borrowed", 1.5e6, 0.25e6)]
+    assert slices_of_cpus(trace) == [
+        (0, "rank 0", 0, 1e6), (1, "rank 1", 0, 0.5e6), (1, "rank 0, borrowed", 0.5e6, 1e6),
+        (1, "rank 2, borrowed", 1.5e6, 0.25e6)]
     records = "".join(to_paraver(trace)).splitlines()
     assert records[0].endswith(":1(2):2:3(1:1,1:1,1:1):2(1:1,1:1)")
     states = [record for record in records if re.match(r"1:\d+:2:", record)]
