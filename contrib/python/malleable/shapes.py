@@ -6,12 +6,12 @@ import argparse
 import contextlib
 import glob
 import html
-import json
 import os
 import re
 import shlex
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -129,34 +129,43 @@ def shapes(numbers: str, cpus: int) -> list[Shape]:
     return found
 
 
-def windows(path: str) -> Iterator[tuple[float, float]]:
-    """Of each in a trace that is being written: seconds and phases."""
+def regions_of(rank: dict) -> float:
+    """How many parallel regions a rank ran in a window: what is neither serial nor MPI is in these.
+    A step that is ended has no report, which would tell."""
+    inside_s = rank["elapsed_s"] - rank["serial_s"] - rank["mpi_s"]
+    return max(inside_s, 0) / rank["region_s"] if rank["region_s"] > 0 else 0.0
+
+
+def windows(path: str) -> Iterator[tuple[float, float, float]]:
+    """Of each in a trace that is being written: seconds, phases, and regions of a rank."""
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError, AttributeError), \
             open(path, "rb") as file:
         while (text := file.readline(LINE_BYTES)).endswith(b"\n"):
             line = parse(text)
             if line.get("type") == "window" and line["ranks"]:
                 yield (float(line["elapsed_s"]),
-                       max(float(rank["phases"]) for rank in line["ranks"]))
+                       max(float(rank["phases"]) for rank in line["ranks"]),
+                       max(regions_of(rank) for rank in line["ranks"]))
+
+
+def alike(found: list[tuple]) -> list[tuple]:
+    """Windows whose phases have as many regions as most: until the controller has found out what
+    ends a phase, it counts others."""
+    counts = [regions / phases if phases else None for _, phases, regions in found]
+    usual = statistics.median([count for count in counts if count is not None] or [0])
+    kept = [window for window, count in zip(found, counts)
+            if count is None or abs(count - usual) <= REGIONS_PART * usual]
+    return kept if 2 * len(kept) >= len(found) else found
 
 
 def look(shape: Shape, path: str) -> None:
     """What the trace says so far. In the first window a program warms up."""
     found = list(windows(path))
-    found = found[1:] or found
-    shape.seconds = sum(seconds for seconds, _ in found)
-    shape.phases = sum(phases for _, phases in found)
-
-
-def regions_of(path: str) -> Optional[float]:
-    """Parallel regions of a rank in a phase, by the report; None: not known."""
-    try:
-        with open(path, "rb") as file:
-            ranks = json.load(file)["per_rank"]
-        counts = [(rank["regions"], rank["boundaries"]) for rank in ranks]
-        return max(regions / boundaries for regions, boundaries in counts if boundaries > 0)
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
+    found = alike(found[1:] or found)
+    shape.seconds = sum(seconds for seconds, _, _ in found)
+    shape.phases = sum(phases for _, phases, _ in found)
+    if shape.phases > 0:
+        shape.regions = sum(regions for _, _, regions in found) / shape.phases
 
 
 def _first(pattern: str) -> str:
@@ -200,7 +209,7 @@ def end(step: subprocess.Popen) -> None:
 def measure(job: Job, shape: Shape, progress: Progress) -> None:
     """Run a step of this shape for a while."""
     place = os.path.join(job.directory, f"{progress.step}")
-    command = job.step(shape, f"--balance-trace={place}.trace", f"--balance-report={place}.json")
+    command = job.step(shape, f"--balance-trace={place}.trace")
     begun = time.monotonic()
     progress.show(shape, 0)
     with open(place + ".log", "wb") as log:
@@ -219,7 +228,6 @@ def measure(job: Job, shape: Shape, progress: Progress) -> None:
         if not by_itself:
             end(step)
     look(shape, _first(place + ".trace"))
-    shape.regions = regions_of(_first(place + ".json"))
     if by_itself and step.returncode > 0 and not shape.phases:
         shape.why = f"it failed: {_last_line(place + '.log')}"
     elif not shape.phases:

@@ -26,14 +26,16 @@ if os.path.exists("hangs"):
     time.sleep(600)
 phase = (1.0 if ranks == 2 else 1.5) * (0.5 if options["balance"] == "auto" else 1)
 regions = 30 if ranks == 8 else 10
-sample = {"phases": 2.0}
+# The first window has what a program sets up, too; and in the second a phase was half of one.
+sample = {"phases": 2.0, "elapsed_s": 2 * phase, "serial_s": 0.125, "mpi_s": 0.125,
+          "region_s": (2 * phase - 0.25) / (2 * regions)}
+first = dict(sample, region_s=sample["region_s"] / 9)
+second = dict(sample, phases=4.0)
 with open(options["balance-trace"], "w") as file:
-    windows = 2 if os.path.exists("waits") else 12
-    for line in [{"type": "step"}] + windows * [{"type": "window", "elapsed_s": 2 * phase,
-                                                 "ranks": [sample]}]:
+    windows = 1 if os.path.exists("waits") else 11
+    for line in [{"type": "step"}] + [{"type": "window", "elapsed_s": 2 * phase, "ranks": [one]}
+                                      for one in [first, second] + windows * [sample]]:
         file.write(json.dumps(line) + "\\n")
-json.dump({"per_rank": [{"regions": 24 * regions, "boundaries": 24}]},
-          open(options["balance-report"], "w"))
 if os.path.exists("waits"):
     open("waiting", "w").close()
     signal.signal(signal.SIGTERM, lambda *_: (open("ended", "w").close(), sys.exit(1)))
