@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Iterator, Optional
 
 from .command import Parser, complain, run, to_stdout
-from .files import Failure, printable, write_files
+from .files import Failure, failing, printable, write_files
 from .json_text import dumps
 from .trace import LINE_BYTES, MAX_CPUS, MAX_RANKS, parse
 
@@ -41,16 +41,20 @@ OTHERS = ("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_
 BEGIN = '<svg xmlns="http://www.w3.org/2000/svg" data-by="malleable-try"'
 
 
-class Interrupted(Exception):
-    """A signal came."""
+class Signals:
+    """Those that end all. They are only noted, so that none comes between a step and its end."""
 
-    def __init__(self, number: int):
-        super().__init__()
-        self.number = number
+    def __init__(self) -> None:
+        self.first = 0
+        self.before = {number: signal.signal(number, self._note)
+                       for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
+    def _note(self, number: int, _) -> None:
+        self.first = self.first or number
 
-def _raise(number: int, _) -> None:
-    raise Interrupted(number)
+    def restore(self) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
 
 
 @dataclass
@@ -197,8 +201,7 @@ class Progress:
 
 def end(step: subprocess.Popen) -> None:
     """End a step, and wait until it has: what it leaves the next one would run beside."""
-    with contextlib.suppress(ProcessLookupError):
-        step.send_signal(signal.SIGTERM)
+    step.terminate()
     try:
         step.wait(END_S)
     except subprocess.TimeoutExpired:
@@ -206,8 +209,10 @@ def end(step: subprocess.Popen) -> None:
         step.wait()
 
 
-def measure(job: Job, shape: Shape, progress: Progress) -> None:
-    """Run a step of this shape for a while."""
+def measure(job: Job, shape: Shape, progress: Progress, signals: Signals) -> None:
+    """Run a step of this shape for a while, unless a signal has come."""
+    if signals.first:
+        return
     place = os.path.join(job.directory, f"{progress.step}")
     command = job.step(shape, f"--balance-trace={place}.trace")
     begun = time.monotonic()
@@ -216,7 +221,8 @@ def measure(job: Job, shape: Shape, progress: Progress) -> None:
         step = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                 env=job.environment, start_new_session=True)
     try:
-        while step.poll() is None and time.monotonic() - begun < job.seconds:
+        while not signals.first and step.poll() is None and \
+                time.monotonic() - begun < job.seconds:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 step.wait(LOOK_S)
             look(shape, _first(place + ".trace"))
@@ -318,19 +324,30 @@ Exit status: 0; 1: no step could be measured; 2: wrong arguments; 128 + N: signa
     return parser
 
 
-def _try(job: Job, tried: list[Shape], arguments: argparse.Namespace) -> int:
+def _measure_all(job: Job, tried: list[Shape], signals: Signals) -> None:
     progress = Progress(len(tried) + 2)
     try:
         for shape in tried:
-            measure(job, shape, progress)
+            measure(job, shape, progress, signals)
         for shape in compare(tried)[:2]:
-            balanced = Shape(shape.ranks, shape.cpus, "auto")
-            tried.append(balanced)
-            measure(job, balanced, progress)
+            tried.append(Shape(shape.ranks, shape.cpus, "auto"))
+            measure(job, tried[-1], progress, signals)
     finally:
         progress.end()
+
+
+def _try(job: Job, tried: list[Shape], arguments: argparse.Namespace) -> int:
+    signals = Signals()
+    # Where nodes see it, as they see the program.
+    with tempfile.TemporaryDirectory(prefix=".malleable-try-", dir=".") as directory:
+        job.directory = os.path.abspath(directory)
+        _measure_all(job, tried, signals)
     order = compare(tried)
     best = order[0] if order else None
+    if not signals.first:
+        signals.restore()
+    if signals.first:
+        return 128 + signals.first
     # Before the picture, which cannot be written everywhere: it took minutes.
     to_stdout(arguments.show(job, tried, best), "cannot print")
     if arguments.picture:
@@ -351,17 +368,8 @@ def try_shapes() -> int:
         to_stdout((printable(shlex.join(job.step(shape))) + "\n" for shape in tried),
                   "cannot print")
         return 0
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _raise)
-    try:
-        # Where nodes see it, as they see the program.
-        with tempfile.TemporaryDirectory(prefix=".malleable-try-", dir=".") as directory:
-            job.directory = os.path.abspath(directory)
-            return _try(job, tried, arguments)
-    except Interrupted as interrupted:
-        return 128 + interrupted.number
-    except OSError as error:
-        raise Failure(f"cannot try: {error.strerror}") from error
+    with failing("cannot try"):
+        return _try(job, tried, arguments)
 
 
 def main() -> int:

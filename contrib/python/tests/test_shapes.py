@@ -37,9 +37,27 @@ with open(options["balance-trace"], "w") as file:
                                       for one in [first, second] + windows * [sample]]:
         file.write(json.dumps(line) + "\\n")
 if os.path.exists("waits"):
+    def end(*_):
+        if os.path.exists("twice"):
+            os.kill(os.getppid(), signal.SIGHUP)
+            time.sleep(0.5)
+        open("ended", "w").close()
+        sys.exit(1)
+    signal.signal(signal.SIGTERM, end)
     open("waiting", "w").close()
-    signal.signal(signal.SIGTERM, lambda *_: (open("ended", "w").close(), sys.exit(1)))
     time.sleep(600)
+"""
+
+MAIN = "import sys; from malleable.shapes import main; sys.exit(main())"
+# A signal comes after the step has begun, and before the tool has it.
+AS_IT_BEGINS = """import os, signal, subprocess, time
+class Popen(subprocess.Popen):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        while not os.path.exists("waiting"):
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGTERM)
+subprocess.Popen = Popen
 """
 
 
@@ -52,7 +70,7 @@ def tries(tmp_path):
     srun.chmod(0o755)
     package = pathlib.Path(__file__).parents[1]
 
-    def start(*arguments, job="7", **more):
+    def start(*arguments, job="7", code=MAIN, **more):
         environment = dict(os.environ, PATH=f"{srun.parent}:{os.environ['PATH']}",
                            PYTHONPATH=str(package), SLURM_JOB_CPUS_PER_NODE="8",
                            SLURM_CPUS_PER_TASK="3", **more)
@@ -60,8 +78,7 @@ def tries(tmp_path):
         if job:
             environment["SLURM_JOB_ID"] = job
         return subprocess.Popen(
-            [sys.executable, "-c", "import sys; from malleable.shapes import main; "
-             "sys.exit(main())", *arguments], cwd=tmp_path, env=environment, text=True,
+            [sys.executable, "-c", code, *arguments], cwd=tmp_path, env=environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     start.path = tmp_path
     return start
@@ -113,18 +130,28 @@ def test_the_table_is_printed_where_the_picture_cannot_be_written(tries):
 
 
 def test_nothing_is_left_after_a_signal(tries):
-    for number in (signal.SIGINT, signal.SIGTERM):
+    """Nor after another one, which comes while the step ends."""
+    for number, name in ((signal.SIGINT, "waits"), (signal.SIGTERM, "twice")):
         (tries.path / "waits").touch()
-        step = tries("--ranks=1", "--seconds=600", "--", "./app")
-        (tries.path / "ran").write_text("")
+        (tries.path / name).touch()
+        step = tries("--ranks=1,2", "--seconds=600", "--picture=times.svg", "--", "./app")
         while not (tries.path / "waiting").exists():
             time.sleep(0.05)
         step.send_signal(number)
-        out, _ = step.communicate()
-        assert step.returncode == 128 + number and not out
+        out, err = step.communicate()
+        assert step.returncode == 128 + number and not out, err
         assert (tries.path / "ended").exists() and not left(tries.path)
+        assert "step 2" not in err and not (tries.path / "times.svg").exists()
         for name in ("waiting", "ended"):
             (tries.path / name).unlink()
+
+
+def test_a_signal_as_a_step_begins_ends_it(tries):
+    (tries.path / "waits").touch()
+    step = tries("--ranks=1,2", "--seconds=600", "--", "./app", code=AS_IT_BEGINS + MAIN)
+    _, err = step.communicate()
+    assert step.returncode == 128 + signal.SIGTERM, err
+    assert (tries.path / "ended").exists() and "step 2" not in err and not left(tries.path)
 
 
 def test_dry_run_runs_nothing(tries):
