@@ -45,7 +45,10 @@ SCRIPT = """\
 const text = id => document.getElementById(id).textContent
 const plots = document.querySelectorAll(".plot")
 try {
-const packed = Uint8Array.from(atob(text("library")), c => c.charCodeAt(0))
+const bytes = atob(text("library"))
+// A loop takes a tenth of the time of Uint8Array.from() with a function.
+const packed = new Uint8Array(bytes.length)
+for (let i = 0; i < bytes.length; i++) packed[i] = bytes.charCodeAt(i)
 const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))
 const script = document.createElement("script")
 script.textContent = await new Response(stream).text()
