@@ -232,7 +232,7 @@ def _add_use(figure: go.Figure, trace: Trace, row: int) -> None:
     figure.update_yaxes(
         tickvals=list(range(0, len(rows), each * lanes_each)),
         ticktext=names[::each * lanes_each], autorange="reversed", fixedrange=True,
-        row=row, col=1)
+        showgrid=False, row=row, col=1)
 
 
 def _cells(values: numpy.ndarray, cells: list[int], digits: int) -> list[list]:
@@ -286,15 +286,25 @@ def _add_lanes(figure: go.Figure, trace: Trace, first: int) -> None:
                                      title={"text": "CPUs"})})
 
 
+def _short(name: str) -> str:
+    """What fits beside a picture; the rest is said where the pointer is."""
+    return name if len(name) <= 10 else f"{name[:5]}\u2026{name[-4:]}"
+
+
 def _add_named(figure: go.Figure, trace: Trace, in_row: int) -> None:
     columns, names, parts = named(trace)
     edges, cells = columns.edges()
     # Plotly takes some tags of HTML.
-    figure.add_heatmap(x=edges, y=[html.escape(name) for name in names],
+    whole = [html.escape(name) for name in names]
+    figure.add_heatmap(x=edges, y=whole,
                        z=_cells(parts, cells, 4), name="named regions",
                        colorscale="Cividis", zmin=0, zmax=1, showscale=False, row=in_row, col=1,
                        hovertemplate="%{y}: %{z:.0%} of the time, at %{x:.4~f} s<extra></extra>")
-    figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=in_row, col=1)
+    each = -(-len(names) // 40)
+    figure.update_yaxes(
+        type="category", tickvals=whole[::each],
+        ticktext=[html.escape(_short(name)) for name in names[::each]],
+        autorange="reversed", fixedrange=True, row=in_row, col=1)
 
 
 def _add_lines(figure: go.Figure, trace: Trace, seconds: pandas.DataFrame, in_row: int) -> None:
@@ -326,7 +336,7 @@ def draw(trace: Trace, seconds: pandas.DataFrame) -> go.Figure:
     if regions:
         heights.append(_height(regions))
         titles.append("Part of the ranks' time in named regions")
-    spaces, margins = (len(heights) - 1) * 64, 90
+    spaces, margins = (len(heights) - 1) * 64, 120
     whole = sum(heights) + spaces
     figure = make_subplots(
         rows=len(heights), cols=1, shared_xaxes=True, row_heights=heights,
@@ -339,12 +349,13 @@ def draw(trace: Trace, seconds: pandas.DataFrame) -> go.Figure:
         _add_named(figure, trace, first + 4)
     for row in range(first, first + 3):
         figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, row=row, col=1)
-    figure.update_yaxes(range=[0, 103], ticksuffix=" %", fixedrange=True, row=first + 3, col=1)
+    # Below 0, so that it is not written over the time.
+    figure.update_yaxes(range=[-8, 103], ticksuffix=" %", fixedrange=True, row=first + 3, col=1)
     figure.update_xaxes(ticksuffix=" s", showticklabels=True, gridcolor=GREY, zeroline=False)
     figure.update_yaxes(gridcolor=GREY, zeroline=False)
     figure.update_annotations(x=0, xanchor="left", font={"size": 14})
     figure.update_layout(
-        template="none", height=whole + margins, margin={"l": 80, "r": 20, "t": 40, "b": 50},
+        template="none", height=whole + margins, margin={"l": 80, "r": 20, "t": 40, "b": 80},
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",
         font={"family": "system-ui, sans-serif", "size": 12, "color": GREY},
         hoverlabel={"bgcolor": "#1a1a1a", "font": {"color": "#ffffff"}},

@@ -148,6 +148,17 @@ def test_named_regions_have_a_lane(write):
     lane = draw(trace, cpu_seconds(trace)).data[-1]
     assert list(lane.y) == ["&lt;b&gt;x", "io"]
     assert [list(row) for row in lane.z] == [[0, 1], [0.125, 0.25]]
+
+
+def test_long_names_of_regions_fit_beside_their_lane(write):
+    trace = malleable.read(write(
+        step(), window([0, 1], [sample(0, regions={"<solve of pressure>": [1, 0, 0, 0]})])))
+    figure = draw(trace, cpu_seconds(trace))
+    assert list(figure.data[-1].y) == ["&lt;solve of pressure&gt;"]
+    assert list(figure.layout.yaxis5.ticktext) == ["&lt;solv\u2026ure&gt;"]
+
+
+def test_without_named_regions_there_is_no_lane_of_them(write):
     without = malleable.read(write(step(), window([0, 1], [sample(0)])))
     assert "named regions" not in draw(without, cpu_seconds(without)).to_json()
 
