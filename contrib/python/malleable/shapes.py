@@ -33,8 +33,8 @@ REGIONS_PART = 0.1
 LOOK_S = 0.5
 # How long a step may take to end when it is told to.
 END_S = 60
-# srun's word for a task that failed: what the program wrote tells more.
-TASK_FAILED = re.compile(r"srun: error: [^ ]*: tasks? [-0-9,\[\]]+: ")
+# srun's last words: what it, or the program, wrote before tells more.
+LAST_WORDS = re.compile(r'srun: error: [^ ]*: tasks? [-0-9,\[\]]+: |Try "srun --help"')
 # What an sbatch script was started with says nothing of a step of another shape.
 OTHERS = ("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE",
           "SLURM_CPUS_PER_TASK", "SLURM_TRES_PER_TASK", "SLURM_HINT", "OMP_NUM_THREADS")
@@ -237,15 +237,22 @@ def measure(job: Job, shape: Shape, progress: Progress, signals: Signals) -> Non
     if by_itself and step.returncode > 0 and not shape.phases:
         shape.why = f"it failed: {_last_line(place + '.log')}"
     elif not shape.phases:
-        shape.why = "no phase was measured"
+        pending = any("pending job step" in line for line in _said(place + ".log"))
+        shape.why = ("other steps of the job have its CPUs" if pending else
+                     "no phase was measured")
     progress.step += 1
 
 
-def _last_line(path: str) -> str:
+def _said(path: str) -> list[str]:
+    """Last lines of srun and the program."""
     with open(path, "rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - (1 << 16), 0))
         lines = file.read(1 << 16).decode(errors="replace").split("\n")
-    said = [line for line in lines if line.strip() and not line.startswith("balance: ")]
-    said.sort(key=lambda line: not TASK_FAILED.match(line))
+    return [line for line in lines if line.strip() and not line.startswith("balance: ")]
+
+
+def _last_line(path: str) -> str:
+    said = sorted(_said(path), key=lambda line: not LAST_WORDS.match(line))
     return printable(said[-1])[:200] if said else "srun said nothing"
 
 
