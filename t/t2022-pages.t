@@ -41,6 +41,7 @@ malleable-convert --to=csv|perfetto|paraver FILE                            t301
 useradd --system malleable          changes /etc/passwd
 malleable-report TRACE                                                      t3010-page.t
 malleable-convert --to=perfetto TRACE                                       t3011-convert.t
+malleable-convert --to=svg build/demo/trace                                 t3011-convert.t
 malleable-acct DIR                                                          t3012-acct.t
 malleable-try --ranks=1,2,4 -- ./app                                        t3015-try.t
 malleable-acct --by=program DIRECTORY                                       t3012-acct.t

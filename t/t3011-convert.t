@@ -3,7 +3,7 @@
 # malleable-convert: every figure of a trace comes back from each format, read as its readers do.
 . "$(dirname "$0")/lib.sh"
 need_tools
-plan 19
+plan 21
 
 convert() { run "$tools/malleable-convert" "$@"; }
 comes_back() { python3 "$srcdir/t/converted.py" "$@"; }
@@ -63,6 +63,18 @@ anew() {
 }
 ok "each is written over its like, and over nothing else" anew
 
+jq -c 'if .type == "window" then .busy = [.owner[] | 500] else . end' trace >used
+echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >app.svg
+drawn() {
+	convert --to=svg used && convert --to=svg used
+	all_of "exits 0" "says '^used.svg$'" "grep -q '>CPU 28<' used.svg" || return
+	convert --to=svg -o app.svg used
+	all_of "exits 1" "complains 'app.svg: malleable did not write the file'"
+}
+ok "svg draws which rank used each CPU, over its like alone" drawn
+convert --to=svg trace
+ok "of a trace that does not tell it there is no picture" all_of "exits 1" "[ ! -e trace.svg ]" \
+	"complains 'trace: it does not tell how long CPUs were busy'"
 jq -c 'if .type == "window" then .elapsed_s = 5e-324 else . end' trace >instant
 convert --to=perfetto -o - instant
 ok "times that no clock shows make no wrong JSON" all_of "exits 0" "jq -e . '$work/out' >said"

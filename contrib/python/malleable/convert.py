@@ -12,6 +12,8 @@ from typing import Callable, Iterator
 from .command import Parser, run, to_stdout
 from .files import beside, input_file, printable, write_files
 from .json_text import dumps
+from .svg import BEGIN as SVG
+from .svg import to_svg
 from .trace import MAX_CPUS, Trace, read_file
 
 
@@ -285,6 +287,7 @@ FORMATS: dict[str, dict[str, Callable[[Trace], Iterator[str]]]] = {
     "csv": {".csv": to_csv},
     "perfetto": {".json": to_perfetto},
     "paraver": {".prv": to_paraver, ".pcf": to_paraver_names, ".row": to_paraver_rows},
+    "svg": {".svg": to_svg},
 }
 
 # How files of ours begin.
@@ -293,7 +296,8 @@ BEGIN = {suffix: re.compile(begin) for suffix, begin in {
     ".json": rb'\{"displayTimeUnit":"ms","otherData":\{"step":',
     ".prv": rb"#Paraver [^\n]*\n(\Z|2:\d+:1:\d+:1:\d+:%d:)" % TYPE,
     ".pcf": rb"DEFAULT_OPTIONS\n(.*\n)*?EVENT_TYPE\n0    %d " % TYPE,
-    ".row": rb"LEVEL CPU SIZE \d+\nCPU \d+\n"}.items()}
+    ".row": rb"LEVEL CPU SIZE \d+\nCPU \d+\n",
+    ".svg": SVG.encode()}.items()}
 
 
 def paths(to: str, output: str, trace: str) -> list[str]:
@@ -311,6 +315,7 @@ def _parser() -> Parser:
 csv       a line for each rank of each window (TRACE.csv)
 perfetto  for ui.perfetto.dev or chrome://tracing (TRACE.json)
 paraver   for Paraver (TRACE.prv, TRACE.pcf, TRACE.row)
+svg       a picture of which rank used each CPU (TRACE.svg)
 
 Exit status: 0; 1: the trace cannot be read, or a file not be written; 2: wrong arguments.""")
     parser.add_argument("--to", required=True, choices=FORMATS, help="the format")
@@ -333,8 +338,7 @@ def convert() -> int:
         with input_file(arguments.trace, directory) as file:
             trace, read = read_file(file, arguments.trace), os.fstat(file.fileno())
         if arguments.output == "-":
-            to_stdout(formats[".csv" if arguments.to == "csv" else ".json"](trace),
-                      "cannot write the trace")
+            to_stdout(next(iter(formats.values()))(trace), "cannot write the trace")
             return 0
         names = paths(arguments.to, arguments.output, arguments.trace)
         write_files([(name, BEGIN[suffix], lambda write=write: write(trace))

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import xml.dom.minidom
 
 import pytest
 from conftest import RECORDED, sample, step, window
@@ -12,6 +13,7 @@ from malleable.convert import to_paraver, to_paraver_rows, to_perfetto
 from malleable.figures import (Columns, cpu_seconds, draw, efficiencies, lanes, owners, rank_sums,
                                use)
 from malleable.page import Part, page
+from malleable.svg import BEGIN, to_svg
 
 
 def test_efficiencies(write):
@@ -138,6 +140,41 @@ def test_lanes_are_in_perfetto_and_paraver(write):
     times = [int(record.split(":")[5]) for record in records[1:]]
     assert times == sorted(times)
     assert "LEVEL THREAD SIZE 5\n" in "".join(to_paraver_rows(trace))
+
+
+def paths(text):
+    return re.findall(r'<path fill="(.*?)" fill-opacity="(.*?)" d="(.*?)"', text)
+
+
+def test_lanes_are_a_picture(write):
+    """What looks alike is one part, and what was not used none."""
+    lines = [window([0, 1], at_s=at_s, busy=[500, 200], borrowed=[1, 0, 500])
+             for at_s in (1, 2.001)]
+    last = window([0, 1], at_s=3.001, busy=[1000, 0])
+    text = "".join(to_svg(malleable.read(write(step(2, 3), *lines, last))))
+    xml.dom.minidom.parseString(text)
+    assert paths(text) == [
+        ("#0072b2", "0.6", "M62.0 34H488.7v14H62.0zM62.0 74H488.7v8H62.0z"),
+        ("#0072b2", "1.0", "M488.7 34H702.0v14H488.7z"),
+        ("#e69f00", "0.2", "M62.0 60H488.7v14H62.0z")]
+    assert all(f">{name}<" in text for name in ("CPU 1", "rank 2", "0 s", "3 s"))
+
+
+def test_a_picture_of_many_cpus_has_one_lane_each(write):
+    text = "".join(to_svg(used(write, 65)))
+    assert ("#0072b2", "1.0", "M62.0 52H488.7v14H62.0z") in paths(text)
+
+
+def test_without_busy_cpus_there_is_no_picture(write):
+    trace = malleable.read(write(step(), window([0, 1], [sample(0)])))
+    with pytest.raises(malleable.Failure, match="does not tell how long CPUs were busy"):
+        "".join(to_svg(trace))
+
+
+def test_the_picture_in_the_documents_is_one_of_these():
+    text = (RECORDED.parents[1] / "doc" / "lanes.svg").read_text()
+    xml.dom.minidom.parseString(text)
+    assert text.startswith(BEGIN) and len(paths(text)) > 2
 
 
 def test_named_regions_have_a_lane(write):
