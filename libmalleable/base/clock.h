@@ -28,6 +28,12 @@ static inline clockid_t mal_thread_clock(int32_t tid)
 	return (clockid_t)(~(uint32_t)tid << 3 | 6);
 }
 
+/* The same of process PID, any of this machine: as clock_getcpuclockid(3). */
+static inline clockid_t mal_process_clock(int32_t pid)
+{
+	return (clockid_t)(~(uint32_t)pid << 3 | 2);
+}
+
 /* The time of CLOCK_MONOTONIC in nanoseconds. */
 static inline uint64_t mal_now_ns(void)
 {

@@ -174,6 +174,9 @@ struct mal_snapshot {
 #define MAL_BOUND_TEXT 160
 #define MAL_PINS 128
 
+/* mal_rank_slot.unmanaged: it is, and the program declares for how many CPUs it has work. */
+#define MAL_DECLARES 2u
+
 struct mal_rank_slot {
 	/* Identity: written at registration. */
 	alignas(MAL_CACHE_LINE) _Atomic int32_t pid;

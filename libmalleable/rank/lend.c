@@ -15,6 +15,7 @@
 #include "libmalleable/core/changes.h"
 #include "libmalleable/core/request.h"
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/borrower_use.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/lock.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
@@ -138,6 +139,8 @@ static unsigned int find_borrower(const struct mal_rank *rank, uint64_t now)
 			continue;
 		/* Its region has just begun: we are probably about to leave MPI ourselves. */
 		if (now <= since || now - since <= rank->lend.after)
+			continue;
+		if (!mal_borrower_may(rank, number, now))
 			continue;
 		found = number;
 		latest = request.until;
@@ -352,6 +355,22 @@ static void lend_all_but(struct mal_rank *rank, unsigned int kept, uint64_t now)
 			lend_or_grant(rank, rank->cpus.owned[i], now);
 }
 
+/* Take back CPUs that who has them does not use. */
+static void take_back_unused(struct mal_rank *rank, uint64_t now)
+{
+	for (unsigned int i = 0; i < rank->cpus.owned_count; i++) {
+		unsigned int cpu = rank->cpus.owned[i];
+		struct mal_cpu_state state = mal_word_read(&rank->segment.cpus[cpu].word);
+
+		if (state.owner != rank->me || state.user == rank->me ||
+		    state.user >= rank->segment.rank_count ||
+		    mal_borrower_uses(rank, state.user, now))
+			continue;
+		roll_back(rank, &rank->segment.cpus[cpu], cpu, state.user);
+		mal_count(&rank->slot->count.reclaims, 1);
+	}
+}
+
 /*
  * Others would borrow CPUs, or have some of ours. Lend all but KEPT. Returns whether the rank may
  * lend.
@@ -360,8 +379,12 @@ static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 {
 	bool locked = mal_cpus_lock(rank), lends = others_let_us(rank, now);
 
-	if (!lends && rank->lend.lending)
-		take_back(rank);
+	if (rank->lend.lending) {
+		if (lends)
+			take_back_unused(rank, now);
+		else
+			take_back(rank);
+	}
 	if (lends &&
 	    (!rank->lend.lending || (may_lend(rank) && find_borrower(rank, now) != MAL_NOBODY))) {
 		rank->lend.lending = true;

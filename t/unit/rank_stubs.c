@@ -11,6 +11,7 @@
 #include "libmalleable/rank/asleep.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/borrower_use.h"
 #include "libmalleable/rank/cpus/children.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/lanes.h"
@@ -100,6 +101,9 @@ STUB(bool, mal_threads_have_room,
 STUB(void, mal_threads_ignore, (const struct mal_rank *rank), NOTHING)
 STUB(unsigned int, mal_threads_made, (void), 0)
 STUB(void, mal_threads_spare_self, (void), NOTHING)
+STUB(bool, mal_borrower_may, (const struct mal_rank *rank, unsigned int number, uint64_t now), true)
+STUB(bool, mal_borrower_uses, (const struct mal_rank *rank, unsigned int number, uint64_t now),
+     true)
 STUB(bool, mal_others_sleep, (const struct mal_rank *rank), true)
 STUB(bool, mal_all_sleep, (const struct mal_rank *rank), true)
 STUB(bool, mal_others_compute, (const struct mal_rank *rank, uint64_t ns), false)

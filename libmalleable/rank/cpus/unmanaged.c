@@ -40,7 +40,8 @@ void mal_unmanaged_open(struct mal_rank *rank)
 static void publish(struct mal_rank *rank)
 {
 	count_usable(rank);
-	atomic_store_explicit(&rank->slot->unmanaged, true, memory_order_relaxed);
+	atomic_store_explicit(&rank->slot->unmanaged, rank->work.wish ? MAL_DECLARES : 1,
+			      memory_order_relaxed);
 	atomic_store_explicit(&rank->slot->team, usable_cpus(rank), memory_order_relaxed);
 }
 
