@@ -46,7 +46,7 @@ const text = id => document.getElementById(id).textContent
 const plots = document.querySelectorAll(".plot")
 try {
 const bytes = atob(text("library"))
-// A loop takes a tenth of the time of Uint8Array.from() with a function.
+// Faster than Uint8Array.from() with a function.
 const packed = new Uint8Array(bytes.length)
 for (let i = 0; i < bytes.length; i++) packed[i] = bytes.charCodeAt(i)
 const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))
