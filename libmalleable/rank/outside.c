@@ -13,9 +13,7 @@
  */
 #include "libmalleable/rank/outside.h"
 
-#include <stdlib.h>
-
-#include "libmalleable/base/input.h"
+#include "libmalleable/base/schedstat.h"
 #include "libmalleable/rank/state/rank.h"
 
 /* A call that takes longer is long: reading the clock of CPU time before the next costs little. */
@@ -49,13 +47,10 @@ void mal_outside_look_at_polls(struct mal_rank *rank, uint64_t now)
 /* For how long the calling thread was ready and had no CPU. False: the kernel does not count it. */
 static bool read_delay(uint64_t *ticks)
 {
-	char text[128], *end;
-	bool known;
+	uint64_t ns;
+	bool known = mal_schedstat_waited("/proc/thread-self/schedstat", &ns);
 
-	mal_input_text("/proc/thread-self/schedstat", text, sizeof(text));
-	/* A kernel that does not count has zeros, and the thread runs. */
-	known = strtoull(text, &end, 10) > 0;
-	*ticks = ticks_of(strtoull(end, NULL, 10));
+	*ticks = ticks_of(ns);
 	return known;
 }
 

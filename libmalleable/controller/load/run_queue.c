@@ -7,23 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "libmalleable/base/schedstat.h"
+
 /* For how long thread TID of PID waited, in ns. False where the kernel does not count that. */
 static bool read_wait(int32_t pid, int32_t tid, uint64_t *waited)
 {
-	unsigned long long ran = 0, ns = 0;
 	char path[64];
-	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	/* A kernel that does not count has zeros here, and a thread that we see has run. */
-	if (fscanf(file, "%llu %llu", &ran, &ns) != 2)
-		ran = 0;
-	fclose(file);
-	*waited = ns;
-	return ran > 0;
+	return mal_schedstat_waited(path, waited);
 }
 
 static struct mal_wait *find(struct mal_waits *waits, int32_t tid, size_t *at)

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/base/input.h"
+#include "libmalleable/base/schedstat.h"
 #include "libmalleable/core/cpuword.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/rank/state/rank.h"
@@ -46,9 +46,9 @@ static struct {
 /* For how long threads of process PID have been ready without a CPU in all, as far as is known. */
 static uint64_t queued_in(int32_t pid)
 {
-	unsigned long long ns = 0;
 	struct dirent *entry;
-	char path[64], text[128], *end;
+	uint64_t sum = 0, ns;
+	char path[64];
 	DIR *tasks;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
@@ -59,13 +59,12 @@ static uint64_t queued_in(int32_t pid)
 		if (tid <= 0)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-		mal_input_text(path, text, sizeof(text));
-		strtoull(text, &end, 10);
-		ns += strtoull(end, NULL, 10);
+		mal_schedstat_waited(path, &ns);
+		sum += ns;
 	}
 	if (tasks)
 		closedir(tasks);
-	return mal_s_to_ticks((double)ns * 1e-9);
+	return mal_s_to_ticks((double)sum * 1e-9);
 }
 
 static struct look look_at(const struct mal_rank_slot *slot, uint64_t now)

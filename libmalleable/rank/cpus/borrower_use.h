@@ -13,9 +13,8 @@ struct mal_rank;
  * we see, and where the program declares for how many CPUs it has work. Looks up to once a
  * millisecond, which takes 4 us for each thread of NUMBER. Who has the lock of the CPUs (lock.h).
  *
- * Source: clock_gettime(2) of the CPU time of NUMBER's process, and for how long its threads were
- * ready without a CPU: the second number of /proc/PID/task/TID/schedstat, in ns (Linux,
- * Documentation/scheduler/sched-stats.rst).
+ * Source: the clock of the CPU time of NUMBER's process, and for how long its threads were ready
+ * without a CPU (base/schedstat.h).
  */
 bool mal_borrower_uses(const struct mal_rank *rank, unsigned int number, uint64_t now);
 
