@@ -107,6 +107,15 @@ static void what_is_declared_or_seen_is_believed(void **state)
 	assert_int_equal(readings, 0);
 }
 
+/* It may be none of ours, or have ended. */
+static void an_unknown_process_keeps_it(void **state)
+{
+	(void)state;
+	mal.segment.ranks[borrower].pid = 0;
+	assert_true(ask(100, 0, 0));
+	assert_int_equal(readings, 0);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -117,6 +126,7 @@ int main(void)
 		CASE(threads_that_others_delay_keep_it),
 		CASE(times_with_other_cpus_are_left_out),
 		CASE(what_is_declared_or_seen_is_believed),
+		CASE(an_unknown_process_keeps_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

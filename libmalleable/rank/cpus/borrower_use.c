@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/schedstat.h"
@@ -67,16 +68,21 @@ static uint64_t queued_in(int32_t pid)
 	return mal_s_to_ticks((double)sum * 1e-9);
 }
 
-static struct look look_at(const struct mal_rank_slot *slot, uint64_t now)
+/* False: there is no such process that we see. */
+static bool look_at(const struct mal_rank_slot *slot, uint64_t now, struct look *look)
 {
 	int32_t pid = atomic_load(&slot->pid);
+	struct timespec used;
 
-	return (struct look){
+	if (pid <= 0 || clock_gettime(mal_process_clock(pid), &used) < 0)
+		return false;
+	*look = (struct look){
 		.at = now,
-		.used = mal_s_to_ticks((double)mal_clock_ns(mal_process_clock(pid)) * 1e-9),
+		.used = mal_s_to_ticks((double)used.tv_sec + (double)used.tv_nsec * 1e-9),
 		.queued = queued_in(pid),
 		.changes = atomic_load(&slot->changes),
 	};
+	return true;
 }
 
 /* How many CPUs rank NUMBER owns, and how many it has of others. */
@@ -131,9 +137,8 @@ bool mal_borrower_uses(const struct mal_rank *rank, unsigned int number, uint64_
 	struct look look;
 
 	if (atomic_load(&slot->unmanaged) != true ||
-	    now - borrowers[number].last.at < mal_s_to_ticks(LOOK_S))
+	    now - borrowers[number].last.at < mal_s_to_ticks(LOOK_S) || !look_at(slot, now, &look))
 		return mal_borrower_may(rank, number, now);
-	look = look_at(slot, now);
 	if (look.changes == borrowers[number].last.changes && borrowers[number].last.at)
 		add(rank, number, &look);
 	borrowers[number].last = look;
