@@ -7,6 +7,7 @@
  */
 #include "libmalleable/rank/wait.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/first.h"
 #include "libmalleable/core/inside.h"
+#include "libmalleable/core/launcher_table.h"
 #include "libmalleable/rank/attach.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/cpus/unmanaged.h"
@@ -331,6 +333,47 @@ void mal_mpi_finalize(void (*progress)(void))
 	mal_summary_end(progress, mal_mpi_poll);
 	if (mal.active)
 		atomic_store(&mal.slot->finalized, mal_ticks());
+}
+
+/* Whether all ranks are here, as their launcher has it. */
+static bool are_all_here(const struct mal_rank *rank)
+{
+	unsigned int size;
+
+	return !getenv(MAL_ENV_NODES) &&
+	       (!mal_launcher_number(environ, MAL_LAUNCHER_SIZE, UINT_MAX, &size) ||
+		size == rank->rank_count);
+}
+
+/* When the last rank came to MPI_Finalize, between BEGIN and END; END if that is not known. */
+static uint64_t last_came(const struct mal_rank *rank, uint64_t begin, uint64_t end)
+{
+	uint64_t last = begin;
+
+	if (!are_all_here(rank))
+		return end;
+	for (unsigned int number = 0; number < rank->rank_count; number++) {
+		uint64_t came = atomic_load(&rank->segment.ranks[number].finalized);
+
+		if (!came || came > end)
+			return end;
+		last = came > last ? came : last;
+	}
+	return last;
+}
+
+void mal_mpi_finalized(void)
+{
+	struct mal_rank *rank = &mal;
+	uint64_t begin = rank->primary.last_leave, unmade;
+
+	if (!leave(rank))
+		return;
+	unmade = rank->primary.last_leave - last_came(rank, begin, rank->primary.last_leave);
+	mal_count(&rank->slot->count.mpi, -unmade);
+	/* It was no wait outside MPI either. */
+	rank->outside.last.mpi -= unmade;
+	mal_phase_boundary(MAL_BOUNDARY_CALL);
 }
 
 /* The report says why it knows of no phases: the primary thread neither waits nor computes. */

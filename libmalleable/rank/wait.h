@@ -65,5 +65,11 @@ void mal_mpi_look_back(const void *frame);
  */
 void mal_mpi_finalize(void (*progress)(void));
 
+/*
+ * Behind it, in place of mal_mpi_leave(): the call was a wait until the last rank came, where that
+ * is known; what MPI does then to end counts as nothing.
+ */
+void mal_mpi_finalized(void);
+
 /* Between two polls of a waiting call. Does nothing in a thread that is in none. */
 void mal_mpi_poll(void);

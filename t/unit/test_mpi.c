@@ -127,6 +127,12 @@ void mal_mpi_finalize(void (*progress)(void))
 	progress();
 }
 
+void mal_mpi_finalized(void)
+{
+	finalized++;
+	mal_mpi_leave(false);
+}
+
 /* The MPI library. */
 static const char *version;
 static const char *called; /* looked up last */
@@ -509,7 +515,7 @@ static void starts_and_ends(void **state)
 	MPI_Init_thread(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	MPI_Finalize(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 	mpi_finalize_((mpi_word)&error, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-	assert_int_equal(finalized, 2);
+	assert_int_equal(finalized, 4);
 	assert_int_equal(probed, 2);
 	assert_int_equal(entered, left);
 	assert_int_equal(ucp_worker_progress(NULL), 3);

@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
+#include "libmalleable/core/env.h"
 #include "libmalleable/malleable.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/lock.h"
@@ -233,6 +234,58 @@ static void short_waits_read_no_clock(void **state)
 	mal.polls.first = mal.polls.due;
 	poll_for(1400);
 	assert_in_range(mal.slot->count.mpi - mpi, 139 * US, 140 * US);
+}
+
+/* Ten polls in MPI_Finalize, 1 ms each, of which the rank counts so many. */
+static uint64_t finalize(void)
+{
+	uint64_t before, came = mal.segment.ranks[1].finalized;
+
+	mal.primary.last_leave = mal_ticks();
+	before = mal.slot->count.mpi;
+	mal_mpi_finalize(NULL);
+	if (came)
+		mal.segment.ranks[1].finalized = mal_ticks() + (came - 100) * MS;
+	for (unsigned int i = 0; i < 10; i++) {
+		mal_mpi_poll();
+		turn_clock(MS);
+	}
+	mal_mpi_finalized();
+	assert_int_equal(mal_self.mpi_depth, 0);
+	mal.segment.ranks[1].finalized = came;
+	return mal.slot->count.mpi - before;
+}
+
+/* The end of MPI itself is no wait for others, where it is known when the last of them came. */
+static void ends_of_mpi_are_no_wait(void **state)
+{
+	uint64_t known;
+
+	(void)state;
+	mal.segment.header->rules &= ~MAL_RULE_LEND;
+	mal_mpi_init(MAL_MPI_POLLS_YIELD);
+	/* As if the last look had been at all of it but the end. */
+	known = mal.slot->count.mpi - mal.outside.last.mpi;
+	assert_int_equal(finalize(), 10 * MS);
+	mal.segment.ranks[1].finalized = 100 + 4;
+	assert_int_equal(finalize(), 4 * MS);
+	assert_int_equal(mal.slot->count.mpi - mal.outside.last.mpi, known + 20 * MS);
+	mal.segment.ranks[1].finalized = 100 + 10;
+	assert_int_equal(finalize(), 10 * MS);
+	/* What it cannot have said changes nothing. */
+	mal.segment.ranks[1].finalized = 100 + 11;
+	assert_int_equal(finalize(), 10 * MS);
+	mal.segment.ranks[1].finalized = 100 - 50;
+	assert_int_equal(finalize(), 0);
+	/* Others are elsewhere. */
+	setenv("OMPI_COMM_WORLD_SIZE", "3", true);
+	assert_int_equal(finalize(), 10 * MS);
+	setenv("OMPI_COMM_WORLD_SIZE", "2", true);
+	assert_int_equal(finalize(), 0);
+	unsetenv("OMPI_COMM_WORLD_SIZE");
+	setenv(MAL_ENV_NODES, "2", true);
+	assert_int_equal(finalize(), 10 * MS);
+	unsetenv(MAL_ENV_NODES);
 }
 
 static void short_waits_start_no_helper(void **state)
@@ -872,6 +925,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(polls_that_are_seen),
 		CASE(short_waits_read_no_clock),
+		CASE(ends_of_mpi_are_no_wait),
 		CASE(short_waits_start_no_helper),
 		CASE(nothing_to_lend),
 		CASE(long_waits_lend),

@@ -73,7 +73,7 @@
 /* NAME_c is in sized.c. */
 #include "libmalleable/rank/mpi/blocking_calls.h"
 
-DEFINE(Finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_leave(false))
+DEFINE(Finalize, 1, mal_mpi_finalize(mal_mpi_progress), mal_mpi_finalized())
 DEFINE(Init, 2, mal_mpi_before_init(),
        result ? (void)0 : (mal_mpi_after_init(), mal_mpi_sized_open()))
 DEFINE(Init_thread, 4, mal_mpi_before_init(),

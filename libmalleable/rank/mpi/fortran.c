@@ -92,7 +92,7 @@
 #include "libmalleable/rank/mpi/blocking_calls.h"
 
 ALL_BINDINGS(finalize, (PARAMETERS_1), (ARGUMENTS_1), mal_mpi_finalize(mal_mpi_progress),
-	     mal_mpi_leave(false))
+	     mal_mpi_finalized())
 
 /* ERROR is the address of an optional argument, 0 if that is absent. */
 #define MPI_INIT(function, count, error) \
