@@ -99,9 +99,9 @@ int malleable_await_change(unsigned int seen, int timeout_ms);
  * child, another thread. After 150 us its rank lends its CPUs, if no other of its threads runs;
  * they are back at the end, without the borrower's help. HOW: it sleeps in the kernel
  * (MALLEABLE_WAIT_BLOCKS), or it polls and keeps its CPU (MALLEABLE_WAIT_POLLS). MPI calls in
- * between are part of the wait; longjmp() ends it. An exception does not: see malleable::waiting.
- * Pairs nest in each thread: only the outermost counts. A forked child is in no wait. Not in a
- * parallel region or a call of MPI.
+ * between are part of the wait; longjmp() ends it, and the thread's end. An exception does not:
+ * see malleable::waiting. Pairs nest in each thread: only the outermost counts. A forked child is
+ * in no wait. Not in a parallel region or a call of MPI.
  *
  * On the primary thread (that opens regions and calls MPI) a parallel region ends the wait, and the
  * report has its time as time in MPI. On any other thread the rank lends once all threads of the

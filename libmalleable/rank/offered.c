@@ -2,12 +2,15 @@
 /*
  * offered.c: a wait outside MPI that the program declares.
  *
- * Invariant: at its end, at a region and after a jump the CPUs are back (t/unit/test_wait_helper.c:
- * declared_waits).
+ * Invariant: at its end, at a region, after a jump and when the thread ends the CPUs are back
+ * (t/unit/test_wait_helper.c: declared_waits, threads_end_in_waits).
  */
 #include "libmalleable/rank/offered.h"
 
+#include <pthread.h>
+
 #include "libmalleable/rank/asleep.h"
+#include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/listeners.h"
 #include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/state/rank.h"
@@ -16,6 +19,24 @@
 
 /* About so many short waits are worth one that is timed. */
 #define TIMED_EVERY 64
+
+static pthread_key_t waits;
+
+/* A thread that ends, of the program's or of a library's, waits no more. */
+static void ended(void *rank)
+{
+	(void)rank;
+	if (!mal_self.declared)
+		return;
+	mal_self.declared = 1;
+	mal_offer_end();
+	mal_threads_end_primary();
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&waits, ended);
+}
 
 /* The outermost wait of the primary thread. */
 static void begin(struct mal_rank *rank, bool blocks)
@@ -39,9 +60,13 @@ static void begin_beside(struct mal_rank *rank, bool blocks)
 
 int mal_offer_begin(struct mal_rank *rank, bool blocks)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
 	/* One that was left by a jump has ended, whatever it had begun. */
 	mal_self.declared = mal_self.mpi_depth ? mal_self.declared + 1 : 1;
 	if (mal_self.declared == 1) {
+		pthread_once(&once, make_key);
+		pthread_setspecific(waits, rank);
 		/* No frame is above: calls of MPI are part of the wait. */
 		mal_self.mpi_frame = 0;
 		(mal_self.primary ? begin : begin_beside)(rank, blocks);

@@ -3,8 +3,9 @@
  * offered.h: a wait outside MPI that the program declares: its rank lends its CPUs meanwhile.
  *
  * On the primary thread it is for the rank a call of MPI in which no poll is seen: the helper lends
- * (wait_helper.h), and calls of MPI in it are part of it. A parallel region ends it, and longjmp()
- * out of it. On any other thread the rank lends while all threads sleep (asleep.h).
+ * (wait_helper.h), and calls of MPI in it are part of it. A parallel region ends it, longjmp() out
+ * of it, and the thread's end. On any other thread the rank lends while all threads sleep
+ * (asleep.h).
  *
  * Outside regions and calls of MPI.
  */

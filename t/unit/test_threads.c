@@ -796,24 +796,6 @@ static void wishes_of_other_threads_stay(void **state)
 	assert_false(mal.work.stays);
 }
 
-static void *declare(void *nothing)
-{
-	mal_self.offers = true;
-	atomic_fetch_add(&mal.asleep.waits, MAL_ASLEEP_BEGIN);
-	return nothing;
-}
-
-/* A thread that ends in a wait that it declared waits no more. */
-static void ended_threads_wait_no_more(void **state)
-{
-	pthread_t thread;
-
-	(void)state;
-	assert_int_equal(pthread_create(&thread, NULL, declare, NULL), 0);
-	pthread_join(thread, NULL);
-	assert_int_equal(mal.asleep.waits, 2 * MAL_ASLEEP_BEGUN);
-}
-
 static _Atomic bool computing;
 static _Atomic int32_t computer;
 
@@ -962,7 +944,6 @@ int main(void)
 		CASE(loose_rank_works_by_cpu_time),
 		CASE(loose_rank_lends),
 		CASE(wishes_of_other_threads_stay),
-		CASE(ended_threads_wait_no_more),
 		CASE(threads_of_loose_rank_follow_its_cpus),
 		CASE(older_threads_keep_cpus_busy),
 		CASE(sleeping_threads_leave_cpus),

@@ -10,6 +10,7 @@
  */
 #include "t/unit/rank_fixture.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <ucontext.h>
 
@@ -757,6 +758,52 @@ static void other_threads_wait(void **state)
 	assert_int_equal(lent(), CPUS);
 }
 
+static pthread_barrier_t meeting;
+static unsigned int resigned;
+
+void mal_threads_end_primary(void)
+{
+	assert_int_equal(mal_self.declared, 0);
+	resigned++;
+}
+
+/* A thread that is what SELF tells ends in a wait in a wait. */
+static void *end_in_waits(void *self)
+{
+	if (self)
+		mal_self = *(struct mal_thread *)self;
+	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), CPUS);
+	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_POLLS), CPUS);
+	pthread_barrier_wait(&meeting);
+	pthread_barrier_wait(&meeting);
+	return NULL;
+}
+
+/* Whichever thread it is, and whoever made it. */
+static void threads_end_in_waits(void **state)
+{
+	struct mal_thread primary = mal_self;
+	pthread_t thread;
+
+	(void)state;
+	pthread_barrier_init(&meeting, NULL, 2);
+	resigned = 0;
+	for (unsigned int is_primary = 0; is_primary < 2; is_primary++) {
+		if (is_primary)
+			mal_self = (struct mal_thread){0};
+		pthread_create(&thread, NULL, end_in_waits, is_primary ? &primary : NULL);
+		pthread_barrier_wait(&meeting);
+		let_helper_lend();
+		pthread_barrier_wait(&meeting);
+		pthread_join(thread, NULL);
+		all_is_back();
+		assert_int_equal(mal.asleep.waits % MAL_ASLEEP_BEGUN, 0);
+		assert_int_equal(mal.helper.wait % MAL_WAIT_STATES, MAL_WAIT_NOT);
+		assert_int_equal(resigned, is_primary + 1);
+	}
+	pthread_barrier_destroy(&meeting);
+}
+
 /* While balancing is disabled the rank takes no CPU that others give it; then it does. */
 static void given_while_disabled(void **state)
 {
@@ -943,6 +990,7 @@ int main(void)
 		CASE(at_any_moment),
 		CASE(short_declared_waits),
 		CASE(other_threads_wait),
+		CASE(threads_end_in_waits),
 		CASE(given_while_disabled),
 		CASE(primary_thread_has_its_own),
 		CASE(jumps_leave_the_lock),

@@ -57,19 +57,20 @@ struct start {
 
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
+void mal_threads_end_primary(void)
+{
+	if (!mal_self.primary || mal_self.declared || mal.region.depth || mal.lend.lending)
+		return;
+	mal_self.primary = false;
+	atomic_store(&mal.primary.tid, MAL_PRIMARY_ENDED);
+}
+
 static void ended(void *nothing)
 {
 	(void)nothing;
 	if (counted)
 		atomic_fetch_sub(&alive, 1);
-	/* In a wait that it declared. */
-	if (mal_self.offers)
-		atomic_fetch_add(&mal.asleep.waits, MAL_ASLEEP_END);
-	if (!mal_self.primary || mal.region.depth || mal.lend.lending)
-		return;
-	/* Another thread may follow it. */
-	mal_self.primary = false;
-	atomic_store(&mal.primary.tid, MAL_PRIMARY_ENDED);
+	mal_threads_end_primary();
 }
 
 static void begun(void)

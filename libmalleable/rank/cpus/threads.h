@@ -50,6 +50,9 @@ bool mal_threads_have_room(const struct mal_rank *rank, unsigned int team, unsig
 /* The calling thread is the primary one: it is none of those that the program has beside it. */
 void mal_threads_spare_self(void);
 
+/* The calling thread ends: if it is the primary one, and lends nothing, another may follow it. */
+void mal_threads_end_primary(void);
+
 /*
  * MPI is initialised: do not count the threads alive now that are not in the team, which are MPI's
  * own.
