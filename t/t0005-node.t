@@ -50,7 +50,7 @@ clock = time.pthread_getcpuclockid(thread.ident)
 while time.clock_gettime(clock) < 0.02: pass
 stat = open(f"/proc/self/task/{thread.native_id}/stat").read()
 print("seen from outside", time.process_time() >= 0.02, stat.split(") ")[1][0])'
-ok "so it is for others as it goes on, and the thread runs" says 'outside True R'
+ok "other processes see a thread run, and its CPU time, while it works" says 'outside True R'
 python 'bind(0)
 threads = [threading.Thread(target=work, args=[100]) for i in range(3)]
 begin = time.monotonic()

@@ -106,7 +106,8 @@ if unshare --mount --pid --fork true 2>/dev/null; then
 	ok "removed, packages leave nothing in /run" all_of "[ \$(wc -l <'$work/names') = 3 ]" \
 		"leaves '$none' erase 0" "leaves '$used' postrm remove" \
 		"leaves '$none' postrm purge"
-	ok "but what a step that runs needs" all_of "leaves '$used' erase 0 slurmstepd 0" \
+	ok "removed beside a step that runs, packages leave what it needs" \
+		all_of "leaves '$used' erase 0 slurmstepd 0" \
 		"leaves '$used' postrm purge slurmstepd 0"
 	ok "no process of a user's keeps them" all_of "leaves '$none' erase 0 slurmstepd 65534" \
 		"leaves '$none' postrm purge malleabled 65534"
@@ -114,8 +115,8 @@ if unshare --mount --pid --fork true 2>/dev/null; then
 		all_of "leaves '$all' erase 1" "leaves '$all' postrm upgrade"
 else
 	for what in "removed, packages leave nothing in /run" \
-		"but what a step that runs needs" "no process of a user's keeps them" \
-		"and upgraded all"; do
+		"removed beside a step that runs, packages leave what it needs" \
+		"no process of a user's keeps them" "an upgrade leaves all in /run"; do
 		skip "$what" "needs root"
 	done
 fi

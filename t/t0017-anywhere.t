@@ -44,7 +44,7 @@ hidden=(unshare --mount bash -c '
 	ldconfig -p | sed -nE "s,.* => (.*/lib($0).*),\1,p" |
 		while read -r name; do mount --bind /dev/null "$name" || exit; done
 	exec "$@"' 'hwloc|jansson|seccomp|Zydis|mpi|open-|pmix|event|omp')
-what="and it runs them, without those"
+what="its programs run without this machine's libraries"
 if unshare --mount true 2>/dev/null; then
 	run "${hidden[@]}" env -i "$there/run" --quick --rounds 1 --only here-even --only here-gcc \
 		--policies auto

@@ -204,7 +204,7 @@ off=$moved with
 another_step
 : >"$moved"
 scripted
-ok "also if it was changed meanwhile, and a step came" all_of "exits 0" \
+ok "off_file= changed meanwhile is for mpirun too, after a step" all_of "exits 0" \
 	"complains 'switched off by the administrator: the ranks run unbalanced'"
 rm "$moved"
 with

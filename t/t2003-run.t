@@ -218,14 +218,15 @@ for each in $(seq "$count"); do
 	run "$work/example"
 	ok "doc/interface.md: example $each in C outside a step" exits 0
 	malleable -- "$work/example"
-	ok "and in one" all_of "exits 0" "complains 'balance: '" "silent_about killed"
+	ok "doc/interface.md: example $each in C in a step" all_of "exits 0" \
+		"complains 'balance: '" "silent_about killed"
 done
 count=$((count + $(examples python .py)))
 for file in "$work"/example*.py; do
 	run python3 "$file"
 	ok "${file##*/} outside a step" exits 0
 	malleable -- python3 "$file"
-	ok "and in one" exits 0
+	ok "${file##*/} in a step" exits 0
 done
 ok "there are examples" [ "$count" -gt 6 ]
 # Two chains of a script: each has a CPU of its own, and a third comes when one has ended.

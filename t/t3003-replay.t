@@ -145,12 +145,12 @@ if [ -x "$tools/malleable-report" ]; then
 	ok "beside others a page has no estimate" all_of "exits 0" \
 		"grep -qE 'There is no estimate of what balancing brought: $others' '$work/busy/trace.html'"
 	run "$tools/malleable-acct" --json "$work/reports"
-	ok "and nothing is added up of it" all_of "exits 0" \
+	ok "beside others the report is in no sum" all_of "exits 0" \
 		"jq -e '.total | .reports == 1 and .no_estimate == 1 and .saved_cpu_s == 0 and
 			.left_cpu_s == 0' '$work/out' >'$work/said'"
 else
 	skip "beside others the page of a replay has no estimate" "needs contrib/prepare's Python"
-	skip "and nothing is added up of it" "needs contrib/prepare's Python"
+	skip "beside others the report is in no sum" "needs contrib/prepare's Python"
 fi
 
 "$generate" --ranks=4 --cpus=3 --windows=60 drift "$work/drift"

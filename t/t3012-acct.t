@@ -128,7 +128,7 @@ if [ "$(id -u)" = 0 ]; then
 		"$@" | cmp - "$work/out"
 	}
 	ok "no process of the reader's user changes its limits" unchanged malleable-acct "$dir"
-	ok_with prover "nor those of the reader of programs" \
+	ok_with prover "no process of its user changes the limits of the reader of programs" \
 		unchanged "$malleable" inspect /bin/true
 	# cut_off LIMIT WHY COMMAND...: an error is said where a limit is too low.
 	cut_off() {
@@ -142,7 +142,7 @@ if [ "$(id -u)" = 0 ]; then
 		"cut_off as=100000:100000 'out of memory' malleable-acct '$work/overlap'" \
 		"cut_off fsize=0:0 'stopped or killed' malleable-acct '$dir'"
 	large=$stage/lib/malleable/malleabled
-	ok_with prover "and so are programs" all_of \
+	ok_with prover "programs that a limit keeps off are said to be" all_of \
 		"cut_off as=100000:100000 'malleabled: out of memory' $malleable inspect '$large'" \
 		"cut_off fsize=0:0 'stopped or killed' $malleable inspect /bin/true"
 	struck() {
@@ -151,7 +151,8 @@ if [ "$(id -u)" = 0 ]; then
 	}
 	ok "a reader that somebody stops or kills is said" all_of \
 		"struck STOP malleable-acct '$dir'" "struck KILL malleable-acct '$dir'"
-	ok_with prover "and so is one of programs" struck STOP "$malleable" inspect /bin/true
+	ok_with prover "a reader of programs that somebody stops is said" \
+		struck STOP "$malleable" inspect /bin/true
 	# Its output is full, so that it is there until then.
 	mkfifo "$work/full"
 	exec 9<>"$work/full"
@@ -181,7 +182,8 @@ else
 	for what in "root sees what only the users may read" \
 		"malleable acct reads nothing as long as it is root" \
 		"no process of the reader's user changes its limits" \
-		"reports that a limit keeps off are said to be" "and so are programs" \
+		"reports that a limit keeps off are said to be" \
+		"programs that a limit keeps off are said to be" \
 		"a reader that somebody stops or kills is said" \
 		"a reader goes with the command, and prints no part of the sums" \
 		"the reader is the system's user malleable, or nobody"; do

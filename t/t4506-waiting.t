@@ -135,7 +135,7 @@ for step in $(seq 3000); do echo "0 - 0 $$ -" >"/run/malleable/900001/$step"; do
 pooled
 rm -rf /run/malleable/900001
 ok "a step beside a job of very many is balanced" all_of "exits 0" "complains '^balance: step'"
-in_time "and starts in time"
+in_time "a step beside a job of very many starts in time"
 
 cpusets=$(awk '$3 == "cgroup" && $4 ~ /cpuset/ {print $2; exit}' /proc/self/mounts)
 cat >"$work/user/crowd.py" <<'PY'

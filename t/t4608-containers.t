@@ -150,7 +150,7 @@ ok "the shell of an interactive step starts balanced steps" \
 	all_of "exits 5" "says 'shell in step 4294967290'" "says 'elapsed [0-9]'" \
 	"says '2 ranks, 2 CPUs'" 'says "srun.s status 0"'
 typed --balance
-ok "so does one of salloc --balance, which is not balanced itself" \
+ok "the shell of salloc --balance is not balanced, and starts balanced steps" \
 	all_of "[ \$(grep -c 'balance: step' $work/out) = 1 ]" "exits 5" \
 	"says 'shell in step 4294967290'" "says 'elapsed [0-9]'" "says '2 ranks, 2 CPUs'"
 ok "nothing is left by them" unharmed

@@ -93,7 +93,7 @@ forget_lost
 balanced --balance
 ok "the program is killed behind it: as without us" \
 	all_of "exits $expected" "! grep -q eaten $work/out"
-ok "then Slurm's word is enough" silent_about "$ended_early"
+ok "where Slurm says that memory ran out we say nothing" silent_about "$ended_early"
 unset limit
 
 # At its end: it has nothing to report, and was not killed.

@@ -57,7 +57,8 @@ for name, way in ways.items():
 print("still", os.environ["MALLEABLE_CPUS"])
 PY
 run srun -n1 --balance unshare --mount python3 "$work/ways.py" "$lib"
-ok "so it is whatever starts the program" all_of "exits 0" "said 1 '$line'" \
+ok "hidden libraries: one line is printed, whatever starts the program" \
+	all_of "exits 0" "said 1 '$line'" \
 	"[ \$(grep -c ^way $work/out) = 8 ]" "[ \$(grep -vc ^way $work/out) = 1 ]" "says ^still"
 
 # A crash reporter's handler has little stack.

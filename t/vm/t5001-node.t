@@ -44,7 +44,7 @@ ok "every CPU has one owner" partition 16
 # Which CPUs come first, the near ones, is the mapping's matter (t/unit/test_policies.c). How many a
 # rank wants in this emulated machine is mostly noise where loads differ by less.
 balanced 4 4 auto,lend=no --work=240,160,20,160 --iterations=30
-ok "and under smaller differences, to and fro" \
+ok "4 x 4: CPUs move to and fro under smaller differences" \
 	all_of "exits 0" "report_has '.cpu_changes.moves > 0'" "partition 16"
 balanced 2 8 auto,lend=no --work=400,20 --iterations=30
 ok "2 x 8: CPUs move across the sockets" all_of "exits 0" "[ \$(most 0 0 7) = 8 ]" \

@@ -15,9 +15,10 @@ run srun -N2 -n4 -c2 --ntasks-per-node=2 --balance --balance-report="$work/repor
 ok "a balanced step over both" all_of "exits 0" "says elapsed"
 ok "one report: a line for the first node" complains \
 	'balance: step [0-9.]+ on node1: auto, 2 ranks, 4 CPUs'
-ok "and one for the second" complains 'balance: step [0-9.]+ on node2: auto, 2 ranks, 4 CPUs'
+ok "one report: a line for the second node" complains \
+	'balance: step [0-9.]+ on node2: auto, 2 ranks, 4 CPUs'
 if compgen -G "/usr/lib/*/slurm*/mpi_pmix*.so" >/dev/null; then
-	ok "and one for what is between them" complains \
+	ok "one report: a line for what is between them" complains \
 		'balance: 2 nodes, 4 ranks, 8 CPUs: load balance between nodes .mean/max. [0-9.]+ %'
 	ok "no more" [ "$(grep -c 'balance: ' "$work/err")" = 3 ]
 	ok "as JSON each node has its file, the first one's tells of both" \

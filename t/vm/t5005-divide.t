@@ -55,7 +55,7 @@ ok "pool=job: a step alone has the idle CPUs of its job too" says '^alone: all'
 ok "a second one gets its own" awk '$2 == "0,1,2,3" && $3 == "4,5,6,7" {looks++} END {
 	exit looks < 3}' "$work/masks"
 ok "the busy one gets CPUs of the one that waits" says '^heavy: more'
-ok "and all of them when that has ended" says 'alone again: all'
+ok "the busy one gets all CPUs when the other has ended" says 'alone again: all'
 ok "a third step, not balanced, comes between and goes" says 'has come and gone'
 # apart A B [LEAST]: no look has both on one CPU. A program that starts goes to CPU 0 for a moment
 # itself, if that is in its cpuset (libpsm2, which Open MPI loads): only looks with LEAST CPUs for
@@ -73,5 +73,5 @@ apart() {
 		END {print "# " looks " looks, " bad + 0 " of them bad"; exit !(looks > 10) || bad > 0}' "$work/masks"
 }
 ok "never are two steps on one CPU" apart 2 3 5
-ok "nor is the third step beside another" apart 2 4
+ok "the third step is never on a CPU of the first one" apart 2 4
 ok "nothing is left" all_of nothing_left "[ ! -e /run/malleable ]"

@@ -49,7 +49,8 @@ job=/sys/fs/cgroup${job%/step_0/*}
 ok "the job's cgroup is called $name" [ "${job##*/}" = "$name" ]
 ok "the controller is in the step's" [ "$(group "$controller" | cut -d/ -f1-5)" = \
 	"$(group "$rank" | cut -d/ -f1-5)" ]
-ok "and in the job's namespace" all_of "[ '$(namespace "$rank")' != '$(namespace self)' ]" \
+ok "the controller is in the job's namespace" all_of \
+	"[ '$(namespace "$rank")' != '$(namespace self)' ]" \
 	"[ '$(namespace "$controller")' = '$(namespace "$rank")' ]"
 gets() { [ "$("$stage/bin/malleable" status --here --json | jq '.[0].ranks[0].count')" = "$1" ]; }
 ok "the busy rank gets a CPU of the other one" wait_until gets 3

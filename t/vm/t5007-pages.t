@@ -47,9 +47,10 @@ on_cpus_of 1
 ok "memory on node 0 is far from a rank on node 1" all_of "exits 0" \
 	"complains 'memory: rank 0 has (9[5-9]|100) % of its pages on NUMA node 0, 100 % of its CPU'" \
 	"complains 'CPU time on node 1$'"
-ok "and so it is in the figures" all_of "jq -en '$(part 0 pages_part) > 0.95'" \
+ok "figures have memory on node 0 and CPU time on node 1" \
+	all_of "jq -en '$(part 0 pages_part) > 0.95'" \
 	"jq -en '$(part 1 cpu_part) == 1 and $(part 0 cpu_part) == 0'"
 on_cpus_of 0
-ok "and near to one on node 0" all_of "exits 0" \
+ok "memory on node 0 is near to a rank on node 0" all_of "exits 0" \
 	"complains 'memory: (it is on the NUMA nodes on which|all of it is on one)'"
 done_testing
