@@ -96,7 +96,7 @@ ELSEWHERE = {"libmalleable/malleable.h", "libmalleable/malleable_control.h",
 # What one module alone writes: the ranks' requests and the hints in the segment's header; in the
 # controller the CPUs' words.
 REQUEST = (r"\batomic_(?!load)\w+\([^;]*?(?:->|\.)(?:requests|borrowers|free_cpus)\b|"
-           r"(?<!prepared)(?:->|\.)(?:requests\[\w+\]\.\w+|borrowers|free_cpus) [-+|&]?=(?!=)")
+           r"(?<!prepared_own)(?:->|\.)(?:requests\[\w+\]\.\w+|borrowers|free_cpus) [-+|&]?=(?!=)")
 CONTROLLER = "libmalleable/controller/"
 WRITERS = {
     "libmalleable/core/request": re.compile(REQUEST),

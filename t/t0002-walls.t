@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 40
+plan 42
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -82,21 +82,40 @@ core/request alone|libmalleable/rank/lend.c|void f(void) { atomic_store(&s->requ
 core/request alone|libmalleable/rank/region.c|void f(void) { s->requests[1].since = 1; }
 core/request alone|libmalleable/controller/ranks.c|void f(struct x *x) { x->borrowers |= 1; }
 EOF
-# constant PART...: others than the module that writes it cannot.
+# constant HEADER STRUCT WRITE...: others than the module that writes it cannot.
 constant() {
-	local part
-	for part; do
-		! printf '#include "%s"\nvoid f(struct mal_controller *c) { c->%s; }\n' \
-			libmalleable/controller/state/controller.h "$part" |
-			${CC:-cc} -std=gnu11 -I. -I"$builddir" -fsyntax-only -xc - 2>"$work/err" &&
-			grep -q 'read-only\|const-qualified' "$work/err" || return
+	local write header=$1 struct=$2
+	for write in "${@:3}"; do
+		! printf '#include "%s"\nvoid f(struct %s *c) { c->%s; }\n' "$header" "$struct" \
+			"$write" | ${CC:-cc} -std=gnu11 -I. -I"$builddir" -fsyntax-only -xc - \
+			2>"$work/err" && grep -q 'read-only\|const-qualified' "$work/err" || return
 	done
 }
-ok "the controller's parts are constant elsewhere" constant "ranks[0].running = false" \
+ok "the controller's parts are constant elsewhere" constant \
+	libmalleable/controller/state/controller.h mal_controller "ranks[0].running = false" \
 	"command->length = 0" "deciding->plans++" "off_switch->off_now = true" \
 	"allocation->read = true" "leaving->cpus.bits[0]++" "settling->until = 0" \
 	"totals->windows++" "rank_totals[0].work_s = 0" "last_window->measured = true" \
 	"plausibility->now = true"
+state=libmalleable/rank/state/rank.h
+# rank_parts TREE: each part of a rank, and the module that its comment names first.
+rank_parts() {
+	awk '/^\/\*/ {module = ""}
+		!module && match($0, /[a-z_]+\.[ch]/) {module = substr($0, RSTART, RLENGTH - 2)}
+		sub(/^struct mal_rank_/, "") {print $1, module}' "$1/$state"
+}
+elsewhere() {
+	rank_parts "$1" | while read -r part module; do
+		grep -rlw "${part}_own" "$1/libmalleable" | grep -v "/$module\.[ch]$"
+	done
+}
+mapfile -t writes < <(sed -nE 's/^\tMAL_PART\((.*)\);/\1 = c->\1/p' $state)
+ok "a rank's parts are constant elsewhere" all_of "constant $state mal_rank \"\${writes[@]}\"" \
+	"none elsewhere ." "[ \$(rank_parts . | wc -l) = ${#writes[@]} ]" "[ ${#writes[@]} -ge 21 ]"
+rm -rf "$work/tree" && mkdir "$work/tree" && cp -r libmalleable "$work/tree"
+echo 'void f(void) { mal.lend_own.lending = true; }' >>"$work/tree/libmalleable/rank/region.c"
+ok "a module that writes another's part is found" [ "$(elsewhere "$work/tree")" = \
+	"$work/tree/libmalleable/rank/region.c" ]
 ok "t/layers.py finds policies that are not pure" planted <<'EOF'
 <time.h> is not for policies|policies/model/model.c|#include <time.h>
 <fcntl.h> is not for policies|policies/model/model.c|#include <fcntl.h>

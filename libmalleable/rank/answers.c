@@ -139,7 +139,7 @@ static const struct mal_runtime *pauser(const void *caller)
  */
 static int soften(const struct mal_runtime *runtime, int kind)
 {
-	return kind == PAUSE_HARD && mal.ompt && runtime &&
+	return kind == PAUSE_HARD && mal.ompt.on && runtime &&
 			       runtime->base == mal_runtime_managed()->base
 		       ? PAUSE_SOFT
 		       : kind;

@@ -243,7 +243,7 @@ static int prepare_to_borrow(int cpus)
 {
 	if (cpus < 0)
 		return MALLEABLE_E_INVALID;
-	if (mal.ompt)
+	if (mal.ompt.on)
 		return MALLEABLE_E_REFUSED;
 	if (is_inside() || mal_self.declared)
 		return MALLEABLE_E_THREAD;
@@ -409,7 +409,7 @@ int malleable_state(void)
 {
 	if (!is_rank())
 		return 0;
-	if (mal.disabled)
+	if (mal.bounds.disabled)
 		return MALLEABLE_RANK | MALLEABLE_DISABLED;
 	if (mal.observe || !mal_rule(&mal, MAL_RULE_BIND))
 		return MALLEABLE_RANK | MALLEABLE_OBSERVED;
@@ -426,8 +426,7 @@ int malleable_on_change(malleable_change_function *function, void *argument)
 	if (!is_serial())
 		return MALLEABLE_E_THREAD;
 	/* From now on the end of each wait tells. */
-	mal.declared.drawn -= mal.declared.left;
-	mal.declared.left = 0;
+	mal_offer_time_next(&mal);
 	return mal_listeners_add(function, argument) ? 0 : MALLEABLE_E_FULL;
 }
 

@@ -11,6 +11,7 @@
 #include "libmalleable/rank/asleep.h"
 
 #include "libmalleable/base/fpstate.h"
+#include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/lock.h"
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/lend.h"
@@ -38,26 +39,17 @@ static bool all_sleep(struct mal_rank *rank)
 	return goes_on(rank) && primary_is_idle(rank) && mal_all_sleep(rank);
 }
 
-/* The primary thread finds at its next region or call of MPI that CPUs have changed. */
-static void outdate(struct mal_rank *rank)
-{
-	uint32_t other = atomic_load(&rank->slot->changes) - 1;
-
-	__atomic_store_n(&rank->cpus.seen_changes, other, __ATOMIC_RELAXED);
-	__atomic_store_n(&rank->prepared.changes, other, __ATOMIC_SEQ_CST);
-}
-
 static bool lend(struct mal_rank *rank, uint64_t now)
 {
 	if (!all_sleep(rank))
 		return false;
-	atomic_store(&rank->asleep.lending, true);
-	outdate(rank);
+	atomic_store(&rank->lends_asleep, true);
+	mal_cpus_outdate(rank);
 	if (!all_sleep(rank)) {
-		atomic_store(&rank->asleep.lending, false);
+		atomic_store(&rank->lends_asleep, false);
 		return false;
 	}
-	rank->asleep.watched = now;
+	rank->asleep_own.watched = now;
 	mal_lend_asleep(rank, now);
 	return true;
 }
@@ -67,7 +59,7 @@ static bool lend_on(struct mal_rank *rank, uint64_t now)
 {
 	uint64_t ns = (uint64_t)(mal_ticks_to_s(now - rank->asleep.watched) * 1e9);
 
-	rank->asleep.watched = now;
+	rank->asleep_own.watched = now;
 	if (!goes_on(rank) || mal_others_compute(rank, ns)) {
 		mal_lend_wake(rank);
 		return false;
@@ -82,25 +74,25 @@ void mal_asleep_look(struct mal_rank *rank)
 	bool locked;
 
 	if (waits != rank->asleep.seen) {
-		rank->asleep.seen = waits;
-		rank->asleep.since = now;
-		rank->asleep.next = now + rank->lend.after;
+		rank->asleep_own.seen = waits;
+		rank->asleep_own.since = now;
+		rank->asleep_own.next = now + rank->lend.after;
 		return;
 	}
 	if (!(waits % MAL_ASLEEP_BEGUN) || now < rank->asleep.next)
 		return;
 	lasts = now - rank->asleep.since;
-	rank->asleep.next =
+	rank->asleep_own.next =
 		now + (lasts / LOOK_PART > rank->lend.watch_every ? lasts / LOOK_PART
 								  : rank->lend.watch_every);
-	if (!atomic_load(&rank->asleep.lending) && !mal_lend_concerns_others(rank))
+	if (!atomic_load(&rank->lends_asleep) && !mal_lend_concerns_others(rank))
 		return;
 	locked = mal_cpus_lock(rank);
-	if (atomic_load(&rank->asleep.lending) ? lend_on(rank, now) : lend(rank, now))
-		rank->asleep.next = now + rank->lend.watch_every;
+	if (atomic_load(&rank->lends_asleep) ? lend_on(rank, now) : lend(rank, now))
+		rank->asleep_own.next = now + rank->lend.watch_every;
 	else
 		/* Look again at twice the wait. */
-		rank->asleep.next = now + lasts;
+		rank->asleep_own.next = now + lasts;
 	mal_cpus_unlock(rank, locked);
 }
 
@@ -119,7 +111,7 @@ uint64_t mal_asleep_pause(const struct mal_rank *rank)
 void mal_asleep_begin(struct mal_rank *rank)
 {
 	mal_self.offers = true;
-	atomic_fetch_add(&rank->asleep.waits, MAL_ASLEEP_BEGIN);
+	atomic_fetch_add(&rank->asleep_own.waits, MAL_ASLEEP_BEGIN);
 }
 
 void mal_asleep_end(struct mal_rank *rank)
@@ -127,8 +119,8 @@ void mal_asleep_end(struct mal_rank *rank)
 	struct mal_fpstate saved;
 
 	mal_self.offers = false;
-	atomic_fetch_add(&rank->asleep.waits, MAL_ASLEEP_END);
-	if (!rank->active || !atomic_load(&rank->asleep.lending))
+	atomic_fetch_add(&rank->asleep_own.waits, MAL_ASLEEP_END);
+	if (!rank->active || !atomic_load(&rank->lends_asleep))
 		return;
 	saved = mal_fpstate_save();
 	mal_lend_wake(rank);

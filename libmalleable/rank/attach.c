@@ -362,7 +362,7 @@ static int attach(struct mal_rank *rank, struct mal_error *err)
 		     rank->mode == MAL_MODE_CPUSET ? MAL_REASON_USER : MAL_REASON_NONE);
 	atomic_store(&rank->slot->unmanaged, false);
 	claim_home(rank);
-	rank->cpus.seen_changes = atomic_load(&rank->slot->changes) - 1;
+	mal_cpus_outdate(rank);
 	mal_cpus_refresh(rank);
 	/* CPUs that others got while this rank was away are the controller's to give back. */
 	if (!rank->cpus.owned_count && home_is_shared(rank)) {

@@ -15,6 +15,7 @@
 #include <setjmp.h>
 
 #include "libmalleable/rank/asleep.h"
+#include "libmalleable/rank/cpus/lock.h"
 #include "libmalleable/rank/listeners.h"
 #include "libmalleable/rank/mpi_test_loops.h"
 #include "libmalleable/rank/state/rank.h"
@@ -41,8 +42,7 @@ _Noreturn static void jump(unsigned int how, struct __jmp_buf_tag *to, int value
 	if (mal_self.primary)
 		mal_listeners_left();
 	/* A signal's handler may jump out of anything. */
-	if (mal_self.tid && atomic_load(&mal.cpus.holder) == mal_self.tid)
-		atomic_store(&mal.cpus.holder, 0);
+	mal_cpus_unlock(&mal, mal_self.tid && atomic_load(&mal.lock.holder) == mal_self.tid);
 	if (mal_self.offers)
 		mal_asleep_end(&mal);
 	if (mal_self.mpi_depth)

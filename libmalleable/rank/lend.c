@@ -86,9 +86,9 @@ void mal_call_begin(void)
 
 __attribute__((noinline)) void mal_wait_open(struct mal_rank *rank)
 {
-	rank->lend.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-	rank->lend.after = mal_s_to_ticks(LEND_AFTER_S);
-	rank->lend.watch_every = mal_s_to_ticks(WATCH_EVERY_S);
+	rank->lend_own.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	rank->lend_own.after = mal_s_to_ticks(LEND_AFTER_S);
+	rank->lend_own.watch_every = mal_s_to_ticks(WATCH_EVERY_S);
 }
 
 __attribute__((noinline)) static void set_up_waits_saving_fp(struct mal_rank *rank)
@@ -105,15 +105,15 @@ void mal_wait_begin(uint64_t ago)
 
 	if (!mal.lend.look_every)
 		set_up_waits_saving_fp(&mal);
-	mal.lend.last_poll = begin;
+	mal.lend_own.last_poll = begin;
 	begin -= ago < begin - mal.primary.last_leave ? ago : begin - mal.primary.last_leave;
 	mal_count(&mal.slot->count.serial, begin - mal.primary.last_leave);
 	mal.primary.last_leave = begin;
-	mal.lend.next_look = begin + mal.lend.after;
+	mal.lend_own.next_look = begin + mal.lend.after;
 	if (mal.lend.usual_wait < LEND_WORTH * mal.lend.usual_cost) {
-		mal.lend.next_look = begin + LEND_WORTH * mal.lend.usual_cost;
+		mal.lend_own.next_look = begin + LEND_WORTH * mal.lend.usual_cost;
 		/* Try again some time: costs change, and one may have been an outlier. */
-		mal.lend.usual_cost -= mal.lend.usual_cost / 16;
+		mal.lend_own.usual_cost -= mal.lend.usual_cost / 16;
 	}
 	atomic_store_explicit(&mal.slot->waiting_since, begin, memory_order_release);
 	mal_self.waiting = true;
@@ -250,7 +250,7 @@ static void reclaim(struct mal_rank *rank, uint64_t begin)
 			mal_count(&rank->slot->count.overlap, mal_ticks() - begin);
 		}
 	}
-	atomic_store(&rank->asleep.lending, false);
+	atomic_store(&rank->lends_asleep, false);
 }
 
 static void take_back(struct mal_rank *rank)
@@ -260,13 +260,13 @@ static void take_back(struct mal_rank *rank)
 	bool locked = mal_cpus_lock(rank);
 
 	reclaim(rank, begin);
-	rank->lend.lending = false;
+	rank->lend_own.lending = false;
 	mal_cpus_unlock(rank, locked);
 	cost = mal_ticks() - begin;
 	mal_count(&rank->slot->count.overhead_ticks, cost);
 	mal_count(&rank->slot->count.reclaim_ticks, cost);
 	cost += rank->lend.look_cost;
-	rank->lend.usual_cost =
+	rank->lend_own.usual_cost =
 		rank->lend.usual_cost ? (3 * rank->lend.usual_cost + cost) / 4 : cost;
 	mal_fpstate_restore(&saved);
 }
@@ -276,7 +276,8 @@ void mal_wait_abandon(struct mal_rank *rank)
 	if (rank->lend.lending)
 		take_back(rank);
 	atomic_store_explicit(&rank->slot->waiting_since, 0, memory_order_release);
-	atomic_store_explicit(&rank->lend.abandoned, rank->lend.last_poll, memory_order_release);
+	atomic_store_explicit(&rank->lend_own.abandoned, rank->lend.last_poll,
+			      memory_order_release);
 }
 
 bool mal_wait_is_abandoned(const struct mal_rank *rank)
@@ -289,8 +290,8 @@ static bool look_at_others(struct mal_rank *rank, uint64_t now)
 {
 	bool sleep = mal_others_sleep(rank);
 
-	rank->lend.look_cost = mal_ticks() - now;
-	rank->lend.watched = now;
+	rank->lend_own.look_cost = mal_ticks() - now;
+	rank->lend_own.watched = now;
 	mal_count(&rank->slot->count.overhead_ticks, rank->lend.look_cost);
 	return sleep;
 }
@@ -312,8 +313,8 @@ static bool others_slept(struct mal_rank *rank, uint64_t now)
 		return false;
 	}
 	compute = mal_others_compute(rank, (uint64_t)(mal_ticks_to_s(since) * 1e9));
-	rank->lend.watched = now;
-	rank->lend.rests = compute;
+	rank->lend_own.watched = now;
+	rank->lend_own.rests = compute;
 	return !compute;
 }
 
@@ -330,7 +331,7 @@ static bool others_let_us(struct mal_rank *rank, uint64_t now)
 		if (look_at_others(rank, now))
 			return true;
 		/* Look again at twice the wait. */
-		rank->lend.next_look = now + (now - rank->primary.last_leave);
+		rank->lend_own.next_look = now + (now - rank->primary.last_leave);
 	}
 	if (!(atomic_load(&rank->slot->foreign_threads) & MAL_FOREIGN_COMPUTE))
 		atomic_fetch_or(&rank->slot->foreign_threads, MAL_FOREIGN_COMPUTE);
@@ -387,7 +388,7 @@ static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 	}
 	if (lends &&
 	    (!rank->lend.lending || (may_lend(rank) && find_borrower(rank, now) != MAL_NOBODY))) {
-		rank->lend.lending = true;
+		rank->lend_own.lending = true;
 		lend_all_but(rank, kept, now);
 	}
 	mal_cpus_unlock(rank, locked);
@@ -441,12 +442,12 @@ void mal_wait_poll(void)
 	uint64_t now = mal_ticks();
 	struct mal_fpstate saved;
 
-	mal.lend.last_poll = now;
+	mal.lend_own.last_poll = now;
 	if (mal.unmanaged && now - mal.primary.last_leave > mal.lend.after)
 		mal_unmanaged_wait(&mal, now - mal.primary.last_leave);
 	if (now < mal.lend.next_look)
 		return;
-	mal.lend.next_look = now + mal.lend.look_every;
+	mal.lend_own.next_look = now + mal.lend.look_every;
 	mal_outside_look_at_polls(&mal, now);
 	if (!concerns_others(&mal))
 		return;
@@ -488,9 +489,9 @@ bool mal_wait_poll_for(struct mal_rank *rank, uint64_t since)
 		return true;
 	locked = mal_cpus_lock(rank);
 	if (!rank->lend.lending)
-		rank->lend.kept = rank->lend.blocks && !mal_rule(rank, MAL_RULE_KEEP_ONE)
-					  ? MAL_NO_CPU
-					  : cpu_of_waiter(rank);
+		rank->lend_own.kept = rank->helper.blocks && !mal_rule(rank, MAL_RULE_KEEP_ONE)
+					      ? MAL_NO_CPU
+					      : cpu_of_waiter(rank);
 	lend_now(rank, now, rank->lend.kept);
 	mal_cpus_unlock(rank, locked);
 	return true;
@@ -505,13 +506,13 @@ static void wait_end(struct mal_rank *rank)
 		take_back(rank);
 	atomic_store_explicit(&rank->slot->waiting_since, 0, memory_order_release);
 	if (now)
-		atomic_store_explicit(&rank->lend.abandoned, 0, memory_order_relaxed);
+		atomic_store_explicit(&rank->lend_own.abandoned, 0, memory_order_relaxed);
 	else
 		now = mal_ticks();
 	if (rank->unmanaged)
 		mal_unmanaged_wait_end(rank, now - rank->primary.last_leave);
 	if (now - rank->primary.last_leave > rank->lend.after)
-		rank->lend.usual_wait =
+		rank->lend_own.usual_wait =
 			rank->lend.usual_wait
 				? (3 * rank->lend.usual_wait + now - rank->primary.last_leave) / 4
 				: now - rank->primary.last_leave;

@@ -78,12 +78,12 @@ static struct {
 
 static bool try_take(struct mal_rank *rank)
 {
-	return !atomic_exchange_explicit(&rank->watch.taken, true, memory_order_acquire);
+	return !atomic_exchange_explicit(&rank->watch_own.taken, true, memory_order_acquire);
 }
 
 static void drop(struct mal_rank *rank)
 {
-	atomic_store_explicit(&rank->watch.taken, false, memory_order_release);
+	atomic_store_explicit(&rank->watch_own.taken, false, memory_order_release);
 }
 
 static void take(struct mal_rank *rank)
@@ -110,7 +110,7 @@ static void watch_loop(struct mal_rank *rank, uint32_t loop)
 				    looks == atomic_load(&mal.watch.looks) && rank->active;
 
 			if (left) {
-				atomic_store(&mal.watch.armed, 0);
+				atomic_store(&mal.watch_own.armed, 0);
 				mal_wait_abandon(rank);
 			}
 			drop(rank);
@@ -127,7 +127,7 @@ static void *watch_loops(void *nothing)
 		if (loop)
 			watch_loop(&mal, loop);
 		else
-			mal_futex_wait(&mal.watch.armed, 0, 1000000000);
+			mal_futex_wait(&mal.watch_own.armed, 0, 1000000000);
 	}
 	return nothing;
 }
@@ -136,14 +136,14 @@ static void *watch_loops(void *nothing)
 static void arm(struct mal_rank *rank)
 {
 	if (!rank->watch.started) {
-		rank->watch.started = true;
+		rank->watch_own.started = true;
 		mal_threads_start_own(watch_loops);
 	}
 	if (atomic_load_explicit(&rank->watch.armed, memory_order_relaxed))
 		return;
-	rank->watch.loops += 2;
-	atomic_store(&rank->watch.armed, rank->watch.loops | 1);
-	mal_futex_wake(&rank->watch.armed, 1);
+	rank->watch_own.loops += 2;
+	atomic_store(&rank->watch_own.armed, rank->watch.loops | 1);
+	mal_futex_wake(&rank->watch_own.armed, 1);
 }
 
 void mal_mpi_end_tests(void)
@@ -154,7 +154,7 @@ void mal_mpi_end_tests(void)
 	if (!mal_self.testing)
 		return;
 	take(&mal);
-	atomic_store(&mal.watch.armed, 0);
+	atomic_store(&mal.watch_own.armed, 0);
 	mal_self.testing = false;
 	mal_self.waiting = true; /* also where a call of MPI was left by a jump */
 	mal_call_end();
@@ -228,7 +228,7 @@ static void choose_next_look(uint64_t count, uint64_t ticks)
 static void wait_on(struct mal_rank *rank)
 {
 	take(rank);
-	atomic_fetch_add(&mal.watch.looks, 1);
+	atomic_fetch_add(&mal.watch_own.looks, 1);
 	if (mal_wait_is_abandoned(rank)) {
 		drop(rank);
 		mal_mpi_end_tests();

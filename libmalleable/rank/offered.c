@@ -73,7 +73,7 @@ int mal_offer_begin(struct mal_rank *rank, bool blocks)
 	}
 	if (!mal_self.primary)
 		return mal_self.offers ? mal_offer_count(rank, true) : 0;
-	return mal_offer_count(rank, rank->lend.blocks);
+	return mal_offer_count(rank, rank->helper.blocks);
 }
 
 /*
@@ -87,16 +87,22 @@ static void end(struct mal_rank *rank)
 
 	mal_mpi_leave(false);
 	took = rank->slot->count.mpi - before;
-	rank->declared.ticks += took;
+	rank->declared_own.ticks += took;
 	if (took <= rank->lend.after) {
 		mal_mpi_owe(rank, untimed * took);
-		rank->declared.ticks += untimed * took;
+		rank->declared_own.ticks += untimed * took;
 		untimed = 0;
 	}
-	rank->declared.left = untimed || rank->helper.eager || mal_listeners_any()
-				      ? 0
-				      : mal_mpi_draw(&rank->declared.seed, TIMED_EVERY);
-	rank->declared.drawn = rank->declared.left + untimed;
+	rank->declared_own.left = untimed || rank->helper.eager || mal_listeners_any()
+					  ? 0
+					  : mal_mpi_draw(&rank->declared_own.seed, TIMED_EVERY);
+	rank->declared_own.drawn = rank->declared.left + untimed;
+}
+
+void mal_offer_time_next(struct mal_rank *rank)
+{
+	rank->declared_own.drawn -= rank->declared.left;
+	rank->declared_own.left = 0;
 }
 
 bool mal_offer_end(void)

@@ -40,8 +40,8 @@ static inline bool mal_offer_begin_short(struct mal_rank *rank, bool blocks)
 	    atomic_load_explicit(&rank->slot->changes, memory_order_relaxed) !=
 		    rank->cpus.seen_changes)
 		return false;
-	rank->declared.left--;
-	rank->lend.blocks = blocks;
+	rank->declared_own.left--;
+	mal_wait_helper_blocks(rank, blocks);
 	mal_self.declared = mal_self.mpi_depth = 1;
 	mal_self.mpi_frame = 0;
 	mal_self.collective = true;
@@ -53,11 +53,8 @@ static inline bool mal_offer_begin_short(struct mal_rank *rank, bool blocks)
 
 static inline bool mal_offer_end_short(struct mal_rank *rank)
 {
-	uint32_t waits = rank->helper.calls + MAL_WAIT_WAITS;
-
 	if (mal_self.declared != 1 || mal_self.mpi_depth != 1 ||
-	    mal_self.calling != MAL_CALLS_POLLS_HIDDEN ||
-	    !atomic_compare_exchange_strong(&rank->helper.wait, &waits, rank->helper.calls) ||
+	    mal_self.calling != MAL_CALLS_POLLS_HIDDEN || !mal_wait_helper_revoke(rank) ||
 	    atomic_load_explicit(&rank->slot->waiting_since, memory_order_relaxed))
 		return false;
 	mal_self.declared = mal_self.mpi_depth = 0;
@@ -73,3 +70,6 @@ int mal_offer_begin(struct mal_rank *rank, bool blocks);
 
 /* The CPUs are back. Returns false if there was no begin. */
 bool mal_offer_end(void);
+
+/* The next wait of the primary thread is timed, however short the last ones were. */
+void mal_offer_time_next(struct mal_rank *rank);

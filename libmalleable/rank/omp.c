@@ -87,7 +87,7 @@ static int num_procs(const void *caller)
 	/* It shall not contradict what the program is told otherwise. */
 	if (runtime && is_managed(runtime) && mal.proofs.on && is_about_the_team()) {
 		mal_team_open(&mal);
-		if (mal.proofs.reported_two)
+		if (mal.team.reported_two)
 			procs = (int)mal.team.base;
 	}
 	/*
@@ -132,7 +132,7 @@ static void choose_schedule(const void *caller, int kind, int chunk)
 		return;
 	runtime->set_schedule(kind, chunk);
 	if (is_managed(runtime))
-		mal.team.schedule_fixed = true;
+		mal_team_keep_schedule(&mal);
 }
 
 /* How long threads wait for work before they sleep is the program's own from now on. */
@@ -144,7 +144,7 @@ static void choose_blocktime(const void *caller, int ms)
 		return;
 	runtime->set_blocktime(ms);
 	if (is_managed(runtime) && is_about_the_team())
-		mal.team.block_fixed = true;
+		mal_team_keep_blocktime(&mal);
 }
 
 static int blocktime(const void *caller)

@@ -45,8 +45,8 @@ static ompt_get_task_info_t get_task_info;
 
 __attribute__((noinline)) static uint64_t copy_primary_fp(struct mal_rank *rank)
 {
-	rank->team.arithmetic = mal_arithmetic_read();
-	atomic_store_explicit(&rank->team.fp_flags, 0, memory_order_relaxed);
+	rank->ompt_own.arithmetic = mal_arithmetic_read();
+	atomic_store_explicit(&rank->ompt_own.fp_flags, 0, memory_order_relaxed);
 	return MAL_MIMICS_FP;
 }
 
@@ -74,7 +74,7 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 	(void)flags;
 	if (!mal_self.primary && (mal_self.slot || !becomes_primary(&mal)))
 		return;
-	if (!mal.active || mal.region.depth++)
+	if (!mal.active || !mal_region_enter(&mal))
 		return;
 	if (!mal.team.base)
 		mal_team_open(&mal);
@@ -82,7 +82,7 @@ static void on_parallel_begin(ompt_data_t *task, const ompt_frame_t *frame, ompt
 		function = (const void *)((uintptr_t)where | MAL_NO_FUNCTION);
 	mal_region_begin(function, requested);
 	parallel->value = MANAGED | (mal.region.may_share_cpus ? MAL_BY_CPU_TIME : 0) |
-			  (mal.team.size != mal.team.base && !mal.proofs.free && !mal.proofs.kept &&
+			  (mal.team.size != mal.team.base && !mal.region.free && !mal.region.kept &&
 					   mal_team_hides_size()
 				   ? HIDES_SIZE
 				   : 0) |
@@ -99,12 +99,12 @@ static void on_parallel_end(ompt_data_t *parallel, ompt_data_t *task, int flags,
 	(void)parallel;
 	(void)task;
 	(void)flags;
-	if (!mal_self.primary || !mal.active || !mal.region.depth || --mal.region.depth)
+	if (!mal_self.primary || !mal.active || !mal_region_leave(&mal))
 		return;
 	mal_region_end(where);
 	/* Without us the primary thread had done all of it. */
 	if (__builtin_expect(mal.team.mimic_primary_fp, 0))
-		mal_flags_raise(atomic_exchange(&mal.team.fp_flags, 0));
+		mal_flags_raise(atomic_exchange(&mal.ompt_own.fp_flags, 0));
 }
 
 /*
@@ -148,7 +148,7 @@ static void count_work(const struct mal_rank *rank, uint64_t worked)
 	/* A run that took longer than usual counts for itself alone. */
 	if (mal_self.slot)
 		mal_count(&mal_self.slot->busy,
-			  worked < rank->short_region ? worked * mal_self.weight : worked);
+			  worked < rank->region.short_region ? worked * mal_self.weight : worked);
 	mal_self.begin = 0;
 }
 
@@ -165,7 +165,7 @@ __attribute__((noinline)) static void end_special_work(struct mal_rank *rank)
 	uint64_t worked = special_work();
 
 	if (mal_self.special & MAL_MIMICS_FP)
-		atomic_fetch_or(&rank->team.fp_flags, mal_fpstate_flags(&saved));
+		atomic_fetch_or(&rank->ompt_own.fp_flags, mal_fpstate_flags(&saved));
 	mal_fpstate_restore(&saved);
 	if (mal_self.weight)
 		count_work(rank, worked);
@@ -216,7 +216,7 @@ __attribute__((noinline)) static void settle_in(struct mal_rank *rank, struct ma
 	/* Its flags are looked at when its work ends, whether that is timed or not. */
 	mal_self.begin = mal_ticks();
 	if (index)
-		mal_arithmetic_set(&rank->team.arithmetic);
+		mal_arithmetic_set(&rank->ompt.arithmetic);
 }
 
 static inline bool is_settled(const struct mal_thread_slot *slot, unsigned int size, uint64_t value)
@@ -350,10 +350,10 @@ static int initialize(ompt_function_lookup_t lookup, int initial_device, ompt_da
 	if (!mal.active || !set.function)
 		return 0;
 	mal_prove();
-	mal.team.runtime = mal_runtime_managed()->base;
-	mal.team.for_gomp = mal_gomp_original(mal_runtime_managed()) != NULL;
+	mal.ompt_own.runtime = mal_runtime_managed()->base;
+	mal.ompt_own.for_gomp = mal_gomp_original(mal_runtime_managed()) != NULL;
 	get_task_info = get.info;
-	mal.ompt = true;
+	mal.ompt_own.on = true;
 	mal.unmanaged = false;
 	atomic_store_explicit(&mal.slot->unmanaged, false, memory_order_relaxed);
 	set.function(ompt_callback_parallel_begin, (ompt_callback_t)on_parallel_begin);

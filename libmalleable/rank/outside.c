@@ -38,10 +38,10 @@ void mal_outside_look_at_polls(struct mal_rank *rank, uint64_t now)
 		return;
 	ns = mal_clock_ns(mal_thread_clock(rank->primary.tid));
 	if (same)
-		rank->outside.polled_ns += ns - rank->outside.look_ns;
-	rank->outside.wait = rank->primary.last_leave;
-	rank->outside.looked = now;
-	rank->outside.look_ns = ns;
+		rank->outside_own.polled_ns += ns - rank->outside.look_ns;
+	rank->outside_own.wait = rank->primary.last_leave;
+	rank->outside_own.looked = now;
+	rank->outside_own.look_ns = ns;
 }
 
 /* For how long the calling thread was ready and had no CPU. False: the kernel does not count it. */
@@ -98,7 +98,7 @@ static uint64_t slept(struct mal_rank *rank, const struct mal_accounts *last,
 	ticks = without(ticks, since(last->ours, now->ours));
 	if (ticks <= elapsed / CLOSER || rank->outside.no_delays)
 		return 0;
-	rank->outside.no_delays = !read_delay(&now->delay);
+	rank->outside_own.no_delays = !read_delay(&now->delay);
 	return rank->outside.no_delays ? 0 : without(ticks, since(last->delay, now->delay));
 }
 
@@ -112,13 +112,13 @@ void mal_outside_sample(struct mal_rank *rank, struct mal_snapshot *snapshot)
 		in_calls = since(last.in_calls, now.in_calls);
 		waits = slept(rank, &last, &now) + since(last.spun, now.spun);
 		waits = waits > in_calls ? waits : in_calls;
-		rank->outside.waits += waits < serial ? waits : serial;
+		rank->outside_own.waits += waits < serial ? waits : serial;
 	} else {
-		rank->outside.of = mal_self.tid;
-		rank->outside.long_ticks = mal_s_to_ticks(LONG_S);
-		rank->outside.no_delays = !read_delay(&now.delay);
+		rank->outside_own.of = mal_self.tid;
+		rank->outside_own.long_ticks = mal_s_to_ticks(LONG_S);
+		rank->outside_own.no_delays = !read_delay(&now.delay);
 	}
-	rank->outside.last = now;
+	rank->outside_own.last = now;
 	snapshot->waits = rank->outside.waits;
 }
 
@@ -141,9 +141,9 @@ void mal_device_end(const struct mal_device_call *call)
 	if (!call->begin || !mal.active)
 		return;
 	ticks = mal_ticks() - call->begin;
-	mal.outside.in_calls = call->in_calls + ticks;
-	mal.outside.long_call = mal.outside.long_ticks && ticks > mal.outside.long_ticks;
+	mal.outside_own.in_calls = call->in_calls + ticks;
+	mal.outside_own.long_call = mal.outside.long_ticks && ticks > mal.outside.long_ticks;
 	if (call->cpu_ns)
-		mal.outside.spun_ns =
+		mal.outside_own.spun_ns =
 			call->spun_ns + mal_clock_ns(CLOCK_THREAD_CPUTIME_ID) - call->cpu_ns;
 }

@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-struct mal_rank;
+#include "libmalleable/rank/state/rank.h"
+
 struct mal_snapshot;
 
 /* In a long wait in MPI at tick NOW: what the primary thread polls there it does not sleep. */
@@ -15,6 +16,12 @@ void mal_outside_look_at_polls(struct mal_rank *rank, uint64_t now);
 
 /* Add to SNAPSHOT, which is complete otherwise, how long it waited. Primary thread. */
 void mal_outside_sample(struct mal_rank *rank, struct mal_snapshot *snapshot);
+
+/* TICKS no longer count as in MPI: they were no wait outside it either. */
+static inline void mal_outside_unmake(struct mal_rank *rank, uint64_t ticks)
+{
+	rank->outside_own.last.mpi -= ticks;
+}
 
 /* Around a call that waits for a device, in any thread of any process; such calls nest. */
 struct mal_device_call {

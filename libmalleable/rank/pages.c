@@ -177,6 +177,11 @@ static void look(struct mal_lanes *lanes)
 	atomic_store(&lanes->pages_known, 1);
 }
 
+void mal_pages_look_next(struct mal_rank *rank)
+{
+	rank->pages_own.looked = 0;
+}
+
 void mal_pages_sample(struct mal_rank *rank, uint64_t now)
 {
 	int saved = errno;
@@ -184,7 +189,7 @@ void mal_pages_sample(struct mal_rank *rank, uint64_t now)
 	if (!atomic_load_explicit(&rank->segment.header->pages, memory_order_relaxed) ||
 	    (rank->pages.looked && now - rank->pages.looked < mal_s_to_ticks(LOOK_EVERY_S)))
 		return;
-	rank->pages.looked = now;
+	rank->pages_own.looked = now;
 	look(mal_lanes_of(&rank->segment, rank->me));
 	errno = saved;
 }

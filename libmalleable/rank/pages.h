@@ -6,6 +6,9 @@
 
 struct mal_rank;
 
+/* Look at the next sample, whenever the last look was. */
+void mal_pages_look_next(struct mal_rank *rank);
+
 /*
  * Look, where that is wanted and the last look is a while ago at NOW, a tick. Primary thread, where
  * no floating-point state is to be kept.

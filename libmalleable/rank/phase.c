@@ -68,8 +68,8 @@ void mal_phase_count_calls(struct mal_rank *rank)
 	uint64_t calls =
 		count->boundaries[MAL_BOUNDARY_CALL] + count->boundaries[MAL_BOUNDARY_COLLECTIVE];
 
-	mal_count(&count->overhead_ticks, (calls - rank->polls.calls) * rank->polls.call);
-	rank->polls.calls = calls;
+	mal_count(&count->overhead_ticks, (calls - rank->phase.calls) * rank->polls.call);
+	rank->phase_own.calls = calls;
 }
 
 /* Count the serial time up to now, a tick, which is returned. */
@@ -97,7 +97,7 @@ static void write_snapshot(struct mal_rank *rank, uint64_t round, uint64_t kind)
 	uint64_t now = count_serial(rank);
 	struct mal_snapshot snapshot;
 
-	rank->polls.serial = count->serial;
+	rank->phase_own.serial = count->serial;
 	mal_phase_count_calls(rank);
 	snapshot = (struct mal_snapshot){
 		.round = round,
@@ -116,14 +116,14 @@ static void write_snapshot(struct mal_rank *rank, uint64_t round, uint64_t kind)
 		snapshot.boundaries[i] = count->boundaries[i];
 	mal_unmanaged_sample(rank, &snapshot);
 	mal_lanes_sample(rank);
-	if (rank->limit && (!snapshot.max || snapshot.max > rank->limit))
-		snapshot.max = rank->limit;
+	if (rank->bounds.limit && (!snapshot.max || snapshot.max > rank->bounds.limit))
+		snapshot.max = rank->bounds.limit;
 	add_cpu_time(rank, &snapshot);
 	mal_outside_sample(rank, &snapshot);
 	mal_named_sample(rank);
 	mal_pages_sample(rank, now);
 
-	rank->phase.last_sample = snapshot.tick;
+	rank->phase_own.last_sample = snapshot.tick;
 	mal_snapshot_write(rank->slot, &snapshot);
 }
 
@@ -131,7 +131,7 @@ static void publish_sample(struct mal_rank *rank, uint64_t round, enum mal_bound
 {
 	struct mal_header *header = rank->segment.header;
 
-	rank->phase.sampled_round = round;
+	rank->phase_own.sampled_round = round;
 	write_snapshot(rank, round, kind);
 	if (atomic_fetch_add(&header->arrivals, 1) + 1 == atomic_load(&header->expected))
 		mal_futex_post(&header->wake);
@@ -149,7 +149,7 @@ void mal_phase_follow_plan(struct mal_rank *rank)
 	struct mal_fpstate saved;
 	uint64_t begin;
 
-	if (!mal_rule(rank, MAL_RULE_BIND) || rank->disabled)
+	if (!mal_rule(rank, MAL_RULE_BIND) || rank->bounds.disabled)
 		return;
 	saved = mal_fpstate_save();
 	begin = mal_ticks();
@@ -190,7 +190,8 @@ static void follow_answer(struct mal_rank *rank, uint32_t answers, uint64_t wind
 		mal_futex_wait(&header->answers, answers,
 			       (uint64_t)(mal_ticks_to_s(begin + max - now) * 1e9));
 	atomic_fetch_sub(&header->awaiting, 1);
-	rank->phase.missed = atomic_load(&header->answers) == answers ? rank->phase.missed + 1 : 0;
+	rank->phase_own.missed =
+		atomic_load(&header->answers) == answers ? rank->phase.missed + 1 : 0;
 	if (atomic_load_explicit(&header->plan, memory_order_acquire) != rank->cpus.seen_plan) {
 		mal_phase_follow_plan(rank);
 		while (more_to_come(rank) && mal_ticks() - begin < hand_over)
@@ -267,7 +268,7 @@ void mal_phase_boundary(enum mal_boundary_kind kind)
 void mal_phase_region(const void *where)
 {
 	if (!all_meet(&mal) &&
-	    mal_period_event(&mal.phase.period,
+	    mal_period_event(&mal.phase_own.period,
 			     (uint32_t)((uintptr_t)where ^ (uintptr_t)where >> 32)))
 		mal_phase_boundary(MAL_BOUNDARY_PERIOD);
 }
@@ -276,6 +277,6 @@ void mal_phase_end(struct mal_rank *rank)
 {
 	if (!mal_self.primary || rank->region.depth || mal_self.mpi_depth)
 		return;
-	rank->pages.looked = 0;
+	mal_pages_look_next(rank);
 	write_snapshot(rank, rank->phase.sampled_round, rank->slot->snapshot.kind);
 }

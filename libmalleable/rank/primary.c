@@ -16,6 +16,7 @@
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/program/runtime.h"
 #include "libmalleable/rank/state/rank.h"
+#include "libmalleable/rank/team.h"
 
 /*
  * How long threads that open regions wait for the first one to sleep, all together. A thread that
@@ -85,8 +86,7 @@ static bool take_over(struct mal_rank *rank, int32_t old)
 	if (!taken)
 		return false;
 	atomic_store(&rank->slot->foreign_threads, 0);
-	/* The team's settings are each thread's own. */
-	rank->team.base = 0;
+	mal_team_forget(rank);
 	return true;
 }
 

@@ -40,7 +40,7 @@ static enum mal_linger choose_linger(const struct mal_rank *rank, const struct m
 				     bool program)
 {
 	if (rank->region.oversubscribed)
-		return program && !rank->team.for_gomp ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
+		return program && !rank->ompt.for_gomp ? MAL_LINGER_USUAL : MAL_LINGER_NONE;
 	if (!mal_sizing_may_share(rank, region) ||
 	    !atomic_load_explicit(&rank->segment.header->borrowers, memory_order_relaxed))
 		return MAL_LINGER_USUAL;
@@ -58,7 +58,7 @@ static bool preparation_is_current(const struct mal_rank *rank)
 	       atomic_load_explicit(&header->borrowers, memory_order_relaxed) ==
 		       rank->prepared.borrowers &&
 	       atomic_load_explicit(&rank->slot->changes, memory_order_relaxed) ==
-		       rank->prepared.changes &&
+		       rank->cpus.prepared_changes &&
 	       atomic_load_explicit(&rank->team.reported_threads, memory_order_relaxed) ==
 		       rank->prepared.reported_threads &&
 	       rank->team.size == rank->prepared.team && !rank->cpus.plan_unfinished;
@@ -68,15 +68,16 @@ static void record_preparation(struct mal_rank *rank)
 {
 	const struct mal_header *header = rank->segment.header;
 
-	rank->prepared.number++;
-	rank->prepared.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
-	rank->prepared.schedule = atomic_load_explicit(&header->schedule, memory_order_relaxed);
-	rank->prepared.plan = rank->cpus.seen_plan;
-	rank->prepared.borrowers = atomic_load_explicit(&header->borrowers, memory_order_relaxed);
-	rank->prepared.changes = rank->cpus.seen_changes;
-	rank->prepared.reported_threads =
+	rank->prepared_own.number++;
+	rank->prepared_own.rules = atomic_load_explicit(&header->rules, memory_order_relaxed);
+	rank->prepared_own.schedule = atomic_load_explicit(&header->schedule, memory_order_relaxed);
+	rank->prepared_own.plan = rank->cpus.seen_plan;
+	rank->prepared_own.borrowers =
+		atomic_load_explicit(&header->borrowers, memory_order_relaxed);
+	mal_cpus_prepared(rank);
+	rank->prepared_own.reported_threads =
 		atomic_load_explicit(&rank->team.reported_threads, memory_order_relaxed);
-	rank->prepared.team = rank->team.size;
+	rank->prepared_own.team = rank->team.size;
 }
 
 /* Whether nothing has changed since REGION was prepared, and it needs nothing of its own. */
@@ -158,22 +159,22 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 	if (!clause) {
 		team = mal_team_clamp(rank, mal_team_may_differ(rank)
 						    ? mal_sizing_team(rank, current)
-					    : rank->proofs.kept ? rank->team.own
+					    : rank->region.kept ? rank->team.own
 								: rank->team.base);
 		mal_team_set(rank, team);
-		rank->region.widened = team > rank->team.base;
+		rank->region_own.widened = team > rank->team.base;
 		if (team != rank->team.own)
 			note_difference(rank, team);
 	}
-	rank->region.running = team;
-	rank->region.oversubscribed = team > rank->cpus.owned_count + rank->cpus.borrowed_count;
-	rank->region.sized = !clause && mal_team_may_differ(rank);
-	rank->region.may_share_cpus = rank->region.oversubscribed || rank->cpus.borrowed_count;
+	rank->region_own.running = team;
+	rank->region_own.oversubscribed = team > rank->cpus.owned_count + rank->cpus.borrowed_count;
+	rank->region_own.sized = !clause && mal_team_may_differ(rank);
+	rank->region_own.may_share_cpus = rank->region.oversubscribed || rank->cpus.borrowed_count;
 	linger_changed = mal_team_set_linger(
 		rank,
 		choose_linger(rank, current,
 			      clause || (team == rank->team.base && !rank->team.reported_more &&
-					 !rank->proofs.reported_two &&
+					 !rank->team.reported_two &&
 					 !(rank->proofs.on && mal_team_may_differ(rank)))));
 	atomic_store_explicit(&rank->slot->team, team, memory_order_relaxed);
 	changed |= mal_bind_team(rank, team);
@@ -193,7 +194,7 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 /* The program's own threads may share CPUs: then CPU time tells what they worked. */
 static void note_shared(struct mal_rank *rank)
 {
-	rank->region.may_share_cpus =
+	rank->region_own.may_share_cpus =
 		rank->cpus.owned_count && rank->region.running > rank->cpus.owned_count;
 }
 
@@ -225,7 +226,7 @@ __attribute__((noinline)) static uint64_t prepare_saving_fp(struct mal_rank *ran
  */
 static unsigned int choose_weight(const struct mal_rank *rank, struct mal_region *region)
 {
-	if (!region->usual || region->usual >= rank->short_region)
+	if (!region->usual || region->usual >= rank->region.short_region)
 		return 1;
 	return region->runs++ % TIMED_EVERY ? 0 : TIMED_EVERY;
 }
@@ -239,13 +240,13 @@ static unsigned int begin_proved(struct mal_rank *rank, const void *where, unsig
 {
 	unsigned int keeps;
 
-	rank->proofs.kept = rank->region.current->facts & rank->proofs.keeps;
-	rank->proofs.free = rank->region.current->free && !rank->proofs.kept;
-	if (rank->proofs.free)
+	rank->region_own.kept = rank->region.current->facts & rank->team.keeps;
+	rank->region_own.free = rank->region.current->free && !rank->region.kept;
+	if (rank->region.free)
 		return requested;
-	keeps = rank->proofs.kept ? rank->team.own : rank->team.base;
+	keeps = rank->region.kept ? rank->team.own : rank->team.base;
 	/* Where an if clause leaves one thread, the call may show no function. */
-	if (!rank->proofs.kept && (requested != 1 || rank->team.base == 1))
+	if (!rank->region.kept && (requested != 1 || rank->team.base == 1))
 		mal_prove_note_bound(where);
 	if (requested != rank->team.size || rank->team.size == keeps)
 		return requested;
@@ -256,9 +257,9 @@ static unsigned int begin_proved(struct mal_rank *rank, const void *where, unsig
 __attribute__((noinline)) static void set_up(struct mal_rank *rank)
 {
 	mal_sizing_open(rank);
-	rank->short_region = mal_s_to_ticks(SHORT_REGION_S);
-	rank->region.settle = mal_s_to_ticks(SETTLE_S);
-	rank->prepared.number = 1;
+	rank->region_own.short_region = mal_s_to_ticks(SHORT_REGION_S);
+	rank->region_own.settle = mal_s_to_ticks(SETTLE_S);
+	rank->prepared_own.number = 1;
 }
 
 __attribute__((noinline)) static void set_up_saving_fp(struct mal_rank *rank)
@@ -276,8 +277,8 @@ void mal_region_begin(const void *where, unsigned int requested)
 	if (!mal.sizing.look_every)
 		set_up_saving_fp(&mal);
 	if (!mal.region.current || mal.region.current->where != where)
-		mal.region.current = mal_region_find(where);
-	mal.region.weight = choose_weight(&mal, mal.region.current);
+		mal.region_own.current = mal_region_find(where);
+	mal.region_own.weight = choose_weight(&mal, mal.region.current);
 	if (mal_self.testing)
 		mal_mpi_end_tests();
 	if (mal_self.mpi_depth) {
@@ -289,13 +290,13 @@ void mal_region_begin(const void *where, unsigned int requested)
 		mal_wait_helper_withdraw(&mal);
 	}
 	mal_count(&mal.slot->count.serial, now - mal.primary.last_leave);
-	mal.region.widened = false;
+	mal.region_own.widened = false;
 	if (mal.proofs.on)
 		requested = begin_proved(&mal, where, requested);
-	mal.region.running = mal.team.size;
+	mal.region_own.running = mal.team.size;
 	if (!is_prepared(&mal, mal.region.current, requested))
 		now = prepare_saving_fp(&mal, requested, now);
-	mal.region.begin = now;
+	mal.region_own.begin = now;
 }
 
 /*
@@ -306,21 +307,21 @@ void mal_region_resized(struct mal_rank *rank, unsigned int size)
 {
 	struct mal_region *current = rank->region.current;
 
-	rank->region.running = size;
-	rank->region.widened = rank->region.sized = false;
+	rank->region_own.running = size;
+	rank->region_own.widened = rank->region_own.sized = false;
 	if (!mal_rule(rank, MAL_RULE_BIND))
 		note_shared(rank);
 	if (!mal_rule(rank, MAL_RULE_BIND) || !rank->cpus.owned_count)
 		return;
 	/* A free region has no clause but if: it may have more threads the next time. */
-	current->clause = !((rank->proofs.free || rank->proofs.kept) && size == 1);
+	current->clause = !((rank->region.free || rank->region.kept) && size == 1);
 	current->prepared = 0;
-	rank->region.oversubscribed = size > rank->cpus.owned_count + rank->cpus.borrowed_count;
+	rank->region_own.oversubscribed = size > rank->cpus.owned_count + rank->cpus.borrowed_count;
 	atomic_store_explicit(&rank->slot->team, size, memory_order_relaxed);
 	mal_bind_team(rank, size);
 	if (rank->region.oversubscribed && !rank->region.may_share_cpus &&
 	    mal_rule(rank, MAL_RULE_LEND)) {
-		rank->region.may_share_cpus = true;
+		rank->region_own.may_share_cpus = true;
 		begin_sharing(rank, rank->region.begin);
 	}
 	record_preparation(rank);
@@ -349,22 +350,22 @@ void mal_region_end(const void *where)
 	mal_count(&mal.slot->count.region, duration);
 	mal_count(&mal.slot->count.thread_ticks, duration * mal.region.running);
 	mal_count(&mal.slot->count.regions, 1);
-	if (mal.proofs.free) {
-		mal.proofs.free_ticks += duration;
+	if (mal.region.free) {
+		mal.region_own.free_ticks += duration;
 		mal_count(&mal.slot->count.free, 1);
-	} else if (mal.proofs.kept) {
+	} else if (mal.region.kept) {
 		mal_count(&mal.slot->count.kept, 1);
 	}
 	add_run(mal.region.current, duration, !mal_sizing_is_shared(&mal));
-	if (!mal.region.weight && duration >= mal.short_region)
+	if (!mal.region.weight && duration >= mal.region.short_region)
 		mal_count(&mal.threads[0].busy, duration * mal.region.running);
 	if (mal.region.may_share_cpus)
 		mal_request_close(&mal.segment, mal.me);
 	if (now - mal.sizing.last_look > mal.sizing.look_every)
 		learn_saving_fp(&mal, now);
-	mal.proofs.free = mal.proofs.kept = false;
-	mal.region.oversubscribed = false;
-	mal.region.may_share_cpus = false;
+	mal.region_own.free = mal.region_own.kept = false;
+	mal.region_own.oversubscribed = false;
+	mal.region_own.may_share_cpus = false;
 	mal.primary.last_leave = now;
 	mal_phase_region(where);
 }

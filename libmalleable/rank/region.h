@@ -2,7 +2,19 @@
 /* region.h: before and after each outermost parallel region of the primary thread. */
 #pragma once
 
-struct mal_rank;
+#include "libmalleable/rank/state/rank.h"
+
+/* The primary thread opens a region, in pairs. Returns whether it is the outermost one. */
+static inline bool mal_region_enter(struct mal_rank *rank)
+{
+	return !rank->region_own.depth++;
+}
+
+/* Returns whether it was the outermost one. */
+static inline bool mal_region_leave(struct mal_rank *rank)
+{
+	return rank->region_own.depth && !--rank->region_own.depth;
+}
 
 /*
  * A region starts with REQUESTED threads (0: no num_threads clause): borrow CPUs, choose the team's

@@ -36,9 +36,9 @@
 
 void mal_sizing_open(struct mal_rank *rank)
 {
-	rank->sizing.look_every = mal_s_to_ticks(LOOK_EVERY_S);
-	rank->sizing.share_region = mal_s_to_ticks(SHARE_REGION_S);
-	rank->sizing.grow_region = mal_s_to_ticks(GROW_REGION_S);
+	rank->sizing_own.look_every = mal_s_to_ticks(LOOK_EVERY_S);
+	rank->sizing_own.share_region = mal_s_to_ticks(SHARE_REGION_S);
+	rank->sizing_own.grow_region = mal_s_to_ticks(GROW_REGION_S);
 	mal_length_open(rank->sizing.share_region);
 }
 
@@ -152,8 +152,8 @@ static void ask_for_cpus(struct mal_rank *rank, const struct mal_region *region,
 	if (offer > GROW_OFFER && can_borrow(rank) &&
 	    (rank->region.oversubscribed || mal_sizing_may_share(rank, region))) {
 		mal_borrower_set(&rank->segment, rank->me, true);
-		rank->sizing.looks_without = 0;
-	} else if (++rank->sizing.looks_without > LOOKS_WITHOUT) {
+		rank->sizing_own.looks_without = 0;
+	} else if (++rank->sizing_own.looks_without > LOOKS_WITHOUT) {
 		mal_borrower_set(&rank->segment, rank->me, false);
 	}
 }
@@ -170,10 +170,10 @@ __attribute__((noinline)) void mal_sizing_learn(struct mal_rank *rank, struct ma
 	/* A coarse clock has not gone on since: there is nothing to divide by. */
 	if (now <= rank->region.begin)
 		return;
-	rank->sizing.last_look = now;
+	rank->sizing_own.last_look = now;
 	/* It took long to create threads, and will not the next time. */
 	if (rank->region.running > 1 && rank->region.running > rank->sizing.threads) {
-		rank->sizing.threads = rank->region.running;
+		rank->sizing_own.threads = rank->region.running;
 		return;
 	}
 	if (!mal_rule(rank, MAL_RULE_LEND))

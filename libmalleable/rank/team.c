@@ -144,10 +144,9 @@ static bool system_has_room(const struct mal_rank *rank, unsigned int threads)
  */
 static void raise_base(struct mal_rank *rank, bool chosen)
 {
-	bool reported_two =
-		rank->proofs.reported_two; /* while another thread was the primary one */
+	bool reported_two = rank->team.reported_two; /* while another thread was the primary one */
 
-	rank->proofs.reported_two = false;
+	rank->team_own.reported_two = false;
 	if (!rank->proofs.on || rank->mode != MAL_MODE_AUTO || rank->team.base != 1)
 		return;
 	if (rank->bits == MAL_BITS_STRICT) {
@@ -159,8 +158,8 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 	    get_limit(rank) >= 2 && mal_prove_all_free() && system_has_room(rank, 2)) {
 		/* Who only observes changes nothing, but tells what balancing could do. */
 		if (!rank->observe)
-			rank->team.base = 2;
-		rank->proofs.reported_two = true;
+			rank->team_own.base = 2;
+		rank->team_own.reported_two = true;
 	} else if (chosen) {
 		mal_prove_reported_one();
 	}
@@ -169,9 +168,10 @@ static void raise_base(struct mal_rank *rank, bool chosen)
 /* Which regions that cannot tell have the program's own team all the same, and what it is. */
 static void learn_own(struct mal_rank *rank)
 {
-	rank->team.own = rank->team.reported_more ? rank->team.base : rank->team.unbalanced;
-	rank->proofs.keeps = (uint8_t)((keeps_bits(rank) ? (unsigned int)MAL_REGION_SUMS : 0u) |
-				       (rank->team.own == 1 ? (unsigned int)MAL_REGION_ALONE : 0u));
+	rank->team_own.own = rank->team.reported_more ? rank->team.base : rank->team.unbalanced;
+	rank->team_own.keeps =
+		(uint8_t)((keeps_bits(rank) ? (unsigned int)MAL_REGION_SUMS : 0u) |
+			  (rank->team.own == 1 ? (unsigned int)MAL_REGION_ALONE : 0u));
 }
 
 /*
@@ -197,7 +197,7 @@ static void take_share(struct mal_rank *rank)
 	if (rank->team.base <= share || rank->team.reported_more ||
 	    !rank->team.managed->set_num_threads)
 		return;
-	rank->team.base = rank->team.unbalanced = share;
+	rank->team_own.base = rank->team_own.unbalanced = share;
 	rank->team.managed->set_num_threads((int)share);
 }
 
@@ -232,41 +232,41 @@ void mal_team_open(struct mal_rank *rank)
 		return;
 	runtime = mal_runtime_managed();
 	numbers = getenv("OMP_NUM_THREADS");
-	rank->team.managed = runtime;
+	rank->team_own.managed = runtime;
 	threads = runtime->get_max_threads ? runtime->get_max_threads() : 1;
-	rank->team.base = rank->team.unbalanced = threads > 0 ? (unsigned int)threads : 1;
-	rank->team.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
+	rank->team_own.base = rank->team_own.unbalanced = threads > 0 ? (unsigned int)threads : 1;
+	rank->team_own.all_limited = getenv("KMP_DEVICE_THREAD_LIMIT") || getenv("KMP_ALL_THREADS");
 	if (runtime->set_num_threads &&
 	    mal_number_parse(getenv(MAL_ENV_MAX_THREADS), 1, NO_LIMIT, &told)) {
 		unsigned int limit = get_limit(rank);
 
-		rank->team.base = told < limit ? told : limit;
+		rank->team_own.base = told < limit ? told : limit;
 		runtime->set_num_threads((int)rank->team.base);
-		rank->team.reported_more = true;
+		rank->team_own.reported_more = true;
 	}
 	if (rank->divided && !numbers)
 		take_share(rank);
 	chosen = who_chose(rank, numbers);
 	atomic_store(&rank->slot->chosen, chosen);
-	rank->team.size = rank->team.base;
-	rank->team.linger = MAL_LINGER_USUAL;
-	rank->team.schedule = 0;
-	rank->team.mimic_primary_fp = rank->team.base == 1 && mal_gomp_original(runtime);
+	rank->team_own.size = rank->team.base;
+	rank->team_own.linger = MAL_LINGER_USUAL;
+	rank->team_own.schedule = 0;
+	rank->team_own.mimic_primary_fp = rank->team.base == 1 && mal_gomp_original(runtime);
 	choose_mode(rank);
 	raise_base(rank, chosen);
 	learn_own(rank);
-	rank->team.levels_differ = numbers && strchr(numbers, ',');
-	rank->team.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
-			     getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
-	rank->team.place = rank->team.rebinds ? find_place : NULL;
-	rank->team.block_fixed |=
+	rank->team_own.levels_differ = numbers && strchr(numbers, ',');
+	rank->team_own.rebinds = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") ||
+				 getenv("KMP_AFFINITY") || getenv("GOMP_CPU_AFFINITY");
+	rank->team_own.place = rank->team.rebinds ? find_place : NULL;
+	rank->team_own.block_fixed |=
 		getenv("KMP_BLOCKTIME") || getenv("OMP_WAIT_POLICY") || !runtime->set_blocktime;
-	rank->team.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
-	rank->team.usual_kind = OMP_SCHED_STATIC;
+	rank->team_own.schedule_fixed |= getenv("OMP_SCHEDULE") != NULL;
+	rank->team_own.usual_kind = OMP_SCHED_STATIC;
 	/* It ends programs whose OMP_SCHEDULE names a kind of LLVM's own. */
 	if (runtime->get_schedule && !rank->team.schedule_fixed)
-		runtime->get_schedule(&rank->team.usual_kind, &rank->team.usual_chunk);
-	rank->team.usual_blocktime = runtime->get_blocktime ? runtime->get_blocktime() : 200;
+		runtime->get_schedule(&rank->team_own.usual_kind, &rank->team_own.usual_chunk);
+	rank->team_own.usual_blocktime = runtime->get_blocktime ? runtime->get_blocktime() : 200;
 }
 
 void mal_team_look(struct mal_rank *rank)
@@ -276,8 +276,8 @@ void mal_team_look(struct mal_rank *rank)
 	look_at_objects(rank);
 	if (asked <= rank->team.base)
 		return;
-	rank->team.base = asked;
-	rank->team.reported_more = true;
+	rank->team_own.base = asked;
+	rank->team_own.reported_more = true;
 	learn_own(rank);
 }
 
@@ -291,15 +291,15 @@ unsigned int mal_team_clamp(struct mal_rank *rank, unsigned int threads)
 	if (threads > limit)
 		threads = limit;
 	if (rank->team.room < rank->team.base)
-		rank->team.room = rank->team.base;
+		rank->team_own.room = rank->team.base;
 	if (threads <= rank->team.room)
 		return threads;
 	if (rank->team.no_room || !system_has_room(rank, threads)) {
-		rank->team.no_room = true;
+		rank->team_own.no_room = true;
 		keep_size(rank, MAL_REASON_SYSTEM);
 		return rank->team.room;
 	}
-	rank->team.room = threads;
+	rank->team_own.room = threads;
 	return threads;
 }
 
@@ -319,17 +319,27 @@ void mal_team_keep_dynamic(struct mal_rank *rank)
 	keep_size(rank, MAL_REASON_DYNAMIC);
 }
 
+void mal_team_keep_schedule(struct mal_rank *rank)
+{
+	rank->team_own.schedule_fixed = true;
+}
+
+void mal_team_keep_blocktime(struct mal_rank *rank)
+{
+	rank->team_own.block_fixed = true;
+}
+
 void mal_team_chosen(struct mal_rank *rank, unsigned int threads)
 {
 	mal_team_open(rank);
 	/* As many as it has because of us it may have chosen because it was told so. */
 	if (threads > rank->team.base || threads < rank->team.unbalanced)
-		rank->team.unbalanced = threads;
-	rank->team.base = threads;
-	rank->team.size = threads;
-	rank->proofs.reported_two = false;
+		rank->team_own.unbalanced = threads;
+	rank->team_own.base = threads;
+	rank->team_own.size = threads;
+	rank->team_own.reported_two = false;
 	learn_own(rank);
-	atomic_store(&rank->team.asked_inside, 0);
+	atomic_store(&rank->team_own.asked_inside, 0);
 	mal_team_report(rank, (int)threads);
 }
 
@@ -339,14 +349,14 @@ int mal_team_report(struct mal_rank *rank, int threads)
 		atomic_load_explicit(&rank->team.reported_threads, memory_order_relaxed);
 
 	/* A region of one thread because of its if clause says nothing of others. */
-	if (threads == 1 && rank->team.base <= 1 && !rank->proofs.reported_two)
+	if (threads == 1 && rank->team.base <= 1 && !rank->team.reported_two)
 		mal_prove_reported_one();
-	if (threads > 1 && rank->proofs.reported_two)
+	if (threads > 1 && rank->team.reported_two)
 		atomic_fetch_or(&rank->slot->differs, MAL_DIFFERS_ONE);
 	if (threads > 0 && (unsigned int)threads > told) {
 		uint32_t reason = MAL_REASON_NONE;
 
-		atomic_store(&rank->team.reported_threads, (uint32_t)threads);
+		atomic_store(&rank->team_own.reported_threads, (uint32_t)threads);
 		atomic_store(&rank->slot->reported, (uint32_t)threads);
 		if (rank->mode == MAL_MODE_AUTO)
 			atomic_compare_exchange_strong(&rank->slot->reason, &reason,
@@ -358,14 +368,14 @@ int mal_team_report(struct mal_rank *rank, int threads)
 int mal_team_report_inside(struct mal_rank *rank, int threads)
 {
 	/* It was proved that nothing comes of it. */
-	if (mal_self.slot && (rank->proofs.free || rank->proofs.kept))
+	if (mal_self.slot && (rank->region.free || rank->region.kept))
 		return threads;
 	/*
 	 * The answer must stay true: later regions are at least as large as this one. But the user
 	 * may have said that it need not.
 	 */
 	if (mal_self.slot && rank->region.widened && rank->mode != MAL_MODE_TEAM) {
-		atomic_store(&rank->team.asked_inside, rank->region.running);
+		atomic_store(&rank->team_own.asked_inside, rank->region.running);
 		threads = threads > (int)rank->region.running ? threads : (int)rank->region.running;
 	}
 	return mal_team_report(rank, threads);
@@ -391,13 +401,13 @@ bool mal_team_is_free(const struct mal_rank *rank)
 
 bool mal_team_may_differ(const struct mal_rank *rank)
 {
-	return mal_team_is_free(rank) && (!rank->proofs.on || rank->proofs.free);
+	return mal_team_is_free(rank) && (!rank->proofs.on || rank->region.free);
 }
 
 bool mal_team_is_mostly_free(const struct mal_rank *rank)
 {
 	return rank->proofs.on && mal_team_is_free(rank) &&
-	       2 * rank->proofs.free_ticks >= atomic_load(&rank->slot->count.region);
+	       2 * rank->region.free_ticks >= atomic_load(&rank->slot->count.region);
 }
 
 static unsigned int max_threads(const struct mal_rank *rank)
@@ -431,7 +441,7 @@ void mal_team_set(struct mal_rank *rank, unsigned int threads)
 	if (threads == rank->team.size || !can_resize(rank))
 		return;
 	rank->team.managed->set_num_threads((int)threads);
-	rank->team.size = threads;
+	rank->team_own.size = threads;
 	if (rank->team.rebinds)
 		mal_bind_forget(rank);
 }
@@ -446,7 +456,7 @@ void mal_team_follow(struct mal_rank *rank, unsigned int cpus)
 	    (atomic_load(&rank->team.reported_threads) && rank->mode != MAL_MODE_TEAM))
 		return;
 	cpus = mal_team_clamp(rank, cpus);
-	rank->team.base = cpus;
+	rank->team_own.base = cpus;
 	mal_team_set(rank, cpus);
 }
 
@@ -456,7 +466,7 @@ bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger linger)
 		return false;
 	rank->team.managed->set_blocktime(linger == MAL_LINGER_USUAL ? rank->team.usual_blocktime
 								     : linger == MAL_LINGER_SHORT);
-	rank->team.linger = linger;
+	rank->team_own.linger = linger;
 	return true;
 }
 
@@ -482,5 +492,5 @@ void mal_team_set_schedule(struct mal_rank *rank, uint32_t schedule)
 		runtime->set_schedule((int)kind, (int)(schedule >> 16));
 	else
 		runtime->set_schedule(rank->team.usual_kind, rank->team.usual_chunk);
-	rank->team.schedule = schedule;
+	rank->team_own.schedule = schedule;
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mal_rank;
+#include "libmalleable/rank/state/rank.h"
 
 /* Read the team size that the managed runtime starts with. Primary thread, runtime initialised. */
 void mal_team_open(struct mal_rank *rank);
@@ -61,6 +61,16 @@ void mal_team_set_schedule(struct mal_rank *rank, uint32_t schedule);
 
 /* The program lets the runtime choose the number of threads (omp_set_dynamic): keep the size. */
 void mal_team_keep_dynamic(struct mal_rank *rank);
+
+/* The program chose the schedule of its loops, or how long threads wait for work. */
+void mal_team_keep_schedule(struct mal_rank *rank);
+void mal_team_keep_blocktime(struct mal_rank *rank);
+
+/* Another thread is the primary one: it opens the team anew, as settings are each thread's own. */
+static inline void mal_team_forget(struct mal_rank *rank)
+{
+	rank->team_own.base = 0;
+}
 
 /*
  * Clamp THREADS to the limits of the user and the system: libomp ends the process if it cannot

@@ -22,6 +22,7 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/mpi_test_loops.h"
+#include "libmalleable/rank/outside.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/pmix/summary.h"
 #include "libmalleable/rank/primary.h"
@@ -59,7 +60,7 @@ bool mal_mpi_may_tell(void)
 
 static void count_polls(struct mal_rank *rank, unsigned int polls)
 {
-	mal_self.polls_left = rank->polls.counted = polls;
+	mal_self.polls_left = rank->polls_own.counted = polls;
 }
 
 /*
@@ -72,19 +73,19 @@ static void learn_polls(struct mal_rank *rank, uint64_t ticks)
 	uint64_t due = counted * (rank->lend.after / SHORT) / (ticks + 1), known;
 
 	most = most > POLLS_MAX ? POLLS_MAX : most < 2 ? 2 : most;
-	rank->polls.due = due > most ? most : due ? (unsigned int)due : 1;
+	rank->polls_own.due = due > most ? most : due ? (unsigned int)due : 1;
 	if (rank->polls.first > 1)
-		rank->polls.first = rank->polls.due;
+		rank->polls_own.first = rank->polls.due;
 	ticks = 16 * ticks / counted;
 	known = rank->polls.sixteen ? rank->polls.sixteen : ticks;
 	ticks = ticks > 2 * known ? 2 * known : ticks;
-	rank->polls.sixteen = known - known / 8 + ticks / 8;
+	rank->polls_own.sixteen = known - known / 8 + ticks / 8;
 }
 
 /* A wait began at the call's poll FIRST ago, which is the current one if that is below 2. */
 static void begin_wait(struct mal_rank *rank, unsigned int first)
 {
-	rank->polls.timed = first < 2;
+	rank->polls_own.timed = first < 2;
 	mal_wait_begin(first < 2 ? 0 : (first - 1) * rank->polls.sixteen / 16);
 	count_polls(rank, rank->polls.due > 1 ? rank->polls.due - rank->polls.timed : 1);
 }
@@ -95,22 +96,22 @@ static void look(struct mal_rank *rank)
 	uint64_t before = rank->lend.last_poll;
 
 	mal_wait_poll();
-	rank->polls.timed = false;
+	rank->polls_own.timed = false;
 	if (rank->polls.counted)
 		learn_polls(rank, rank->lend.last_poll - before);
 	count_polls(rank, rank->polls.due);
 	/* It may have slept, and does so again at the next poll. */
 	if (rank->lend.next_look == rank->lend.last_poll + rank->lend.look_every)
-		mal_self.polls_left = rank->polls.counted = 0;
+		mal_self.polls_left = rank->polls_own.counted = 0;
 }
 
 uint64_t mal_mpi_owe(struct mal_rank *rank, uint64_t ticks)
 {
-	uint64_t most = rank->slot->count.serial - rank->polls.serial, pay;
+	uint64_t most = rank->slot->count.serial - rank->phase.serial, pay;
 
-	rank->polls.owed += ticks;
+	rank->polls_own.owed += ticks;
 	pay = rank->polls.owed < most ? rank->polls.owed : most;
-	rank->polls.owed -= pay;
+	rank->polls_own.owed -= pay;
 	mal_count(&rank->slot->count.serial, -pay);
 	mal_count(&rank->slot->count.mpi, pay);
 	return pay;
@@ -127,14 +128,14 @@ unsigned int mal_mpi_draw(unsigned int *seed, unsigned int every)
  */
 __attribute__((noinline)) static void weigh(struct mal_rank *rank, uint64_t begin)
 {
-	rank->polls.timed = false;
-	rank->polls.counted -= mal_self.polls_left - 1;
+	rank->polls_own.timed = false;
+	rank->polls_own.counted -= mal_self.polls_left - 1;
 	learn_polls(rank, rank->primary.last_leave - begin);
-	rank->work.polled +=
-		mal_mpi_owe(rank, rank->polls.untimed * (rank->primary.last_leave - begin));
-	rank->polls.untimed = 0;
-	rank->polls.until = mal_mpi_draw(&rank->polls.seed, TIMED_EVERY);
-	rank->polls.first = rank->polls.due;
+	mal_unmanaged_polled(
+		rank, mal_mpi_owe(rank, rank->polls.untimed * (rank->primary.last_leave - begin)));
+	rank->polls_own.untimed = 0;
+	rank->polls_own.until = mal_mpi_draw(&rank->polls_own.seed, TIMED_EVERY);
+	rank->polls_own.first = rank->polls.due;
 }
 
 /* Apart: calls that do not wait save no register for it. */
@@ -158,8 +159,8 @@ static inline void end_call(struct mal_rank *rank)
 	}
 	if (mal_self.polls_left == rank->polls.first)
 		mal_self.tests_left--;
-	else if (++rank->polls.untimed >= rank->polls.until)
-		rank->polls.first = 1;
+	else if (++rank->polls_own.untimed >= rank->polls.until)
+		rank->polls_own.first = 1;
 	mal_self.polls_left = 0;
 	mal_call_end();
 }
@@ -226,7 +227,7 @@ static inline void begin_call(bool collective, unsigned int polls)
 
 void mal_mpi_begin_hidden(struct mal_rank *rank, bool collective, bool blocks)
 {
-	rank->lend.blocks = blocks;
+	mal_wait_helper_blocks(rank, blocks);
 	begin_call(collective, 0);
 	mal_wait_begin(0);
 	mal_wait_helper_begin(rank);
@@ -305,7 +306,7 @@ static void measure_calls(struct mal_rank *rank)
 		mal_mpi_enter(false);
 		leave(rank);
 	}
-	rank->polls.call = (mal_ticks() - begin) / MEASURED;
+	rank->polls_own.call = (mal_ticks() - begin) / MEASURED;
 }
 
 void mal_mpi_init(enum mal_mpi_polling how)
@@ -371,8 +372,7 @@ void mal_mpi_finalized(void)
 		return;
 	unmade = rank->primary.last_leave - last_came(rank, begin, rank->primary.last_leave);
 	mal_count(&rank->slot->count.mpi, -unmade);
-	/* It was no wait outside MPI either. */
-	rank->outside.last.mpi -= unmade;
+	mal_outside_unmake(rank, unmade);
 	mal_phase_boundary(MAL_BOUNDARY_CALL);
 }
 
@@ -391,7 +391,7 @@ __attribute__((noinline)) static void poll_first(void)
 		mal_wait_helper_withdraw(&mal);
 		if (!mal_self.waiting)
 			mal_wait_begin(0);
-		mal.polls.counted = 0;
+		mal.polls_own.counted = 0;
 		look(&mal);
 		return;
 	}

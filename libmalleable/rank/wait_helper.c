@@ -50,8 +50,8 @@ static bool has_seen(struct mal_rank *rank, uint32_t now)
 {
 	if (rank->helper.seen == now)
 		return true;
-	rank->helper.seen = now;
-	rank->helper.since = mal_ticks();
+	rank->helper_own.seen = now;
+	rank->helper_own.since = mal_ticks();
 	return false;
 }
 
@@ -62,10 +62,10 @@ static bool look(struct mal_rank *rank, uint32_t now)
 
 	if (now % STATES != WAITS ||
 	    (!has_seen(rank, now) && !atomic_load(&rank->slot->waiting_since)) ||
-	    !atomic_compare_exchange_strong(&rank->helper.wait, &now, now - WAITS + BUSY))
+	    !atomic_compare_exchange_strong(&rank->helper_own.wait, &now, now - WAITS + BUSY))
 		return false;
 	is_long = mal_wait_poll_for(rank, rank->helper.since);
-	atomic_store(&rank->helper.wait, now);
+	atomic_store(&rank->helper_own.wait, now);
 	return is_long;
 }
 
@@ -97,11 +97,11 @@ static void rest(struct mal_rank *rank, uint32_t last)
 {
 	uint64_t pause = REST_NS, asleep;
 
-	atomic_store(&rank->helper.rest, SLEEPS);
+	atomic_store(&rank->helper_own.rest, SLEEPS);
 	for (; atomic_load(&rank->helper.wait) == last && (asleep = mal_asleep_pause(rank));
 	     pause = SLEEP_NS)
-		mal_futex_wait(&rank->helper.rest, SLEEPS, asleep < pause ? asleep : pause);
-	atomic_store(&rank->helper.rest, AWAKE);
+		mal_futex_wait(&rank->helper_own.rest, SLEEPS, asleep < pause ? asleep : pause);
+	atomic_store(&rank->helper_own.rest, AWAKE);
 }
 
 static void *help(void *nothing)
@@ -120,9 +120,9 @@ static void start(struct mal_rank *rank)
 {
 	struct mal_fpstate saved = mal_fpstate_save();
 
-	if (!atomic_exchange(&rank->helper.tried, true)) {
+	if (!atomic_exchange(&rank->helper_own.tried, true)) {
 		mal_wait_open(rank);
-		rank->helper.started = mal_threads_start_own(help);
+		rank->helper_own.started = mal_threads_start_own(help);
 	}
 	mal_fpstate_restore(&saved);
 }
@@ -138,8 +138,8 @@ static void wake(struct mal_rank *rank)
 {
 	if (atomic_load(&rank->helper.rest) == AWAKE)
 		return;
-	atomic_store(&rank->helper.rest, AWAKE);
-	mal_futex_wake(&rank->helper.rest, 1);
+	atomic_store(&rank->helper_own.rest, AWAKE);
+	mal_futex_wake(&rank->helper_own.rest, 1);
 }
 
 static void hand_over(struct mal_rank *rank)
@@ -167,7 +167,7 @@ void mal_wait_helper_expect(struct mal_rank *rank)
 {
 	start_to_lend(rank);
 	if (!rank->helper.eager)
-		rank->helper.eager = 1;
+		rank->helper_own.eager = 1;
 }
 
 void mal_wait_helper_begin(struct mal_rank *rank)
@@ -189,7 +189,8 @@ void mal_wait_helper_withdraw(struct mal_rank *rank)
 	/* A forked child has no helper. */
 	while (rank->active && atomic_load(&rank->helper.wait) != rank->helper.calls) {
 		now = rank->helper.calls + WAITS;
-		if (!atomic_compare_exchange_strong(&rank->helper.wait, &now, rank->helper.calls))
+		if (!atomic_compare_exchange_strong(&rank->helper_own.wait, &now,
+						    rank->helper.calls))
 			syscall(SYS_sched_yield);
 	}
 	mal_self.waiting = atomic_load_explicit(&rank->slot->waiting_since, memory_order_relaxed);
@@ -205,10 +206,10 @@ void mal_wait_helper_end(struct mal_rank *rank)
 	waited = mal_self.waiting;
 	mal_call_end();
 	if (waited && rank->primary.left_mpi - begin > rank->lend.after) {
-		rank->helper.eager = EAGER;
+		rank->helper_own.eager = EAGER;
 		if (rank->cpus.owned_count > 1)
 			start_to_lend(rank);
 	} else if (rank->helper.eager) {
-		rank->helper.eager--;
+		rank->helper_own.eager--;
 	}
 }

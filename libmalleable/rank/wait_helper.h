@@ -11,6 +11,12 @@
 
 #include "libmalleable/rank/state/rank.h"
 
+/* Before a wait whose polls are not seen: the thread needs no CPU in it if it BLOCKS. */
+static inline void mal_wait_helper_blocks(struct mal_rank *rank, bool blocks)
+{
+	rank->helper_own.blocks = blocks;
+}
+
 /* After mal_wait_begin(): in this call no poll may be seen. */
 void mal_wait_helper_begin(struct mal_rank *rank);
 
@@ -23,8 +29,8 @@ void mal_wait_helper_wake(struct mal_rank *rank);
 /* A call begins that the helper, which has been started, is to look at. */
 static inline void mal_wait_helper_number(struct mal_rank *rank)
 {
-	rank->helper.calls += MAL_WAIT_STATES;
-	atomic_store(&rank->helper.wait, rank->helper.calls + MAL_WAIT_WAITS);
+	rank->helper_own.calls += MAL_WAIT_STATES;
+	atomic_store(&rank->helper_own.wait, rank->helper.calls + MAL_WAIT_WAITS);
 }
 
 /* The same, to be looked at in time. */
@@ -33,6 +39,14 @@ static inline void mal_wait_helper_hand_over(struct mal_rank *rank)
 	mal_wait_helper_number(rank);
 	if (atomic_load(&rank->helper.rest))
 		mal_wait_helper_wake(rank);
+}
+
+/* The call ends. Returns false if it was not numbered, or the helper acts for it. */
+static inline bool mal_wait_helper_revoke(struct mal_rank *rank)
+{
+	uint32_t waits = rank->helper.calls + MAL_WAIT_WAITS;
+
+	return atomic_compare_exchange_strong(&rank->helper_own.wait, &waits, rank->helper.calls);
 }
 
 /*

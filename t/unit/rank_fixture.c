@@ -279,9 +279,9 @@ void open_ranks(unsigned int ranks, unsigned int each, unsigned int threads)
 	for (unsigned int rank = 0; rank < ranks; rank++)
 		fill_rank(rank, each);
 	mal.home = mal.slot->home;
-	for (; mal.cpus.owned_count < each; mal.cpus.owned_count++)
-		mal.cpus.owned[mal.cpus.owned_count] = (uint16_t)mal.cpus.owned_count;
-	mal.team.size = mal.team.base = each;
+	for (; mal.cpus.owned_count < each; mal.cpus_own.owned_count++)
+		mal.cpus_own.owned[mal.cpus.owned_count] = (uint16_t)mal.cpus.owned_count;
+	mal.team_own.size = mal.team_own.base = each;
 }
 
 void close_ranks(void)

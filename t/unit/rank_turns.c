@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <omp-tools.h>
 #include <signal.h>
+#include <string.h>
 #include <ucontext.h>
 
 #include "libmalleable/controller/ranks.h"
@@ -390,16 +391,16 @@ static void open_rank(unsigned int rank, unsigned int each)
 	struct mal_rank *known = &turns_rank[rank].known;
 
 	num_threads[rank] = (int)each;
-	*known = turns_rank[0].known;
+	memmove(known, &turns_rank[0].known, sizeof(*known));
 	known->me = rank;
 	known->slot = &known->segment.ranks[rank];
 	known->slot->pid = PID_OF(rank);
 	known->threads = thread_of(rank, 0);
 	known->home = known->slot->home;
-	known->team.size = known->team.base = 0;
-	known->cpus.owned_count = each;
+	known->team_own.size = known->team_own.base = 0;
+	known->cpus_own.owned_count = each;
 	for (unsigned int i = 0; i < each; i++)
-		known->cpus.owned[i] = (uint16_t)(rank * each + i);
+		known->cpus_own.owned[i] = (uint16_t)(rank * each + i);
 	for (unsigned int i = 0; i < TURNS_THREADS; i++) {
 		struct turns_thread *thread = &turns_thread[rank * TURNS_THREADS + i];
 

@@ -31,7 +31,7 @@ bool mal_team_set_linger(struct mal_rank *rank, enum mal_linger how)
 	bool changed = waits != how;
 
 	waits = how;
-	rank->team.linger = how;
+	rank->team_own.linger = how;
 	return changed;
 }
 
@@ -76,7 +76,7 @@ void mal_prove_note_bound(const void *key)
 
 bool mal_team_may_differ(const struct mal_rank *rank)
 {
-	return !rank->proofs.on || rank->proofs.free;
+	return !rank->proofs.on || rank->region.free;
 }
 
 static unsigned int borrows;
@@ -91,7 +91,7 @@ unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit)
 
 void mal_cpus_release(struct mal_rank *rank)
 {
-	rank->cpus.borrowed_count = 0;
+	rank->cpus_own.borrowed_count = 0;
 }
 
 static inline int open_all(void **state)
@@ -99,7 +99,7 @@ static inline int open_all(void **state)
 	(void)state;
 	borrows = 0;
 	open_ranks(RANKS, CPUS / RANKS, THREADS);
-	mal.sizing.threads = THREADS;
+	mal.sizing_own.threads = THREADS;
 	mal_region_table_clear();
 	free_one = passing_one = said = NULL;
 	asked = facts = 0;

@@ -180,9 +180,9 @@ static void thread_that_opens_regions_is_primary(void **state)
 	test_kernel.caller = 0;
 	assert_true(mal_become_primary(&mal));
 	/* What it does, or did, need not be waited for where it is not about to sleep. */
-	mal.region.begin = 1;
+	mal.region_own.begin = 1;
 	assert_false(another_becomes(0));
-	mal.region.begin = 0;
+	mal.region_own.begin = 0;
 	mal.primary.tid = getpid() + 1;
 	assert_false(another_becomes(0));
 	mal.primary.tid = getpid();
@@ -198,15 +198,15 @@ static void thread_that_opens_regions_is_primary(void **state)
 	mal_self.testing = true;
 	assert_false(another_becomes(2));
 	mal_self.testing = false;
-	mal.region.depth = 1;
+	mal.region_own.depth = 1;
 	assert_false(another_becomes(2));
-	mal.region.depth = 0;
-	mal.region.begin = 1;
+	mal.region_own.depth = 0;
+	mal.region_own.begin = 1;
 	assert_false(another_becomes(2));
-	mal.region.begin = 0;
+	mal.region_own.begin = 0;
 	assert_true(mal_self.primary);
 	assert_int_equal(mal.primary.tid, getpid());
-	mal.team.base = 2;
+	mal.team_own.base = 2;
 	mal.slot->foreign_threads = MAL_FOREIGN_WAIT;
 	assert_true(another_becomes(2));
 	assert_false(mal_self.primary || mal_self.considered_primary);
@@ -214,7 +214,7 @@ static void thread_that_opens_regions_is_primary(void **state)
 	assert_int_equal(mal.slot->foreign_threads, 0);
 	assert_false(another_becomes(2));
 	/* That has ended, whatever it did. */
-	mal.region.begin = 1;
+	mal.region_own.begin = 1;
 	mal.primary.tid = MAL_PRIMARY_ENDED;
 	assert_true(mal_become_primary(&mal));
 	assert_false(another_becomes(2));

@@ -94,7 +94,7 @@ static void borrowed_cpus_are_told_apart(void **state)
 	mal_bind_team(&mal, 2);
 	works(1, 5);
 	mal_word_set(word_of(3), (struct mal_cpu_state){1, 0, true});
-	mal.cpus.borrowed[mal.cpus.borrowed_count++] = 3;
+	mal.cpus_own.borrowed[mal.cpus_own.borrowed_count++] = 3;
 	mal_bind_outdate(&mal);
 	mal_bind_team(&mal, 3);
 	put_thread(0, 2, 3);
@@ -134,8 +134,8 @@ static void changes_by_others_divide_the_time(void **state)
 static void threads_without_slots_are_on_all_cpus(void **state)
 {
 	(void)state;
-	mal.work.busy += 10 * MS;
-	mal.work.not_serial += 2 * MS;
+	mal.work_own.busy += 10 * MS;
+	mal.work_own.not_serial += 2 * MS;
 	mal.slot->count.serial += 3 * MS;
 	mal_lanes_sample(&mal);
 	assert_int_equal(on(0), 6);

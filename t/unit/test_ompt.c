@@ -51,9 +51,9 @@ void mal_region_begin(const void *where, unsigned int requested)
 {
 	(void)where;
 	(void)requested;
-	mal.region.weight = 1;
-	mal.region.running = 2;
-	mal.region.begin = mal_ticks();
+	mal.region_own.weight = 1;
+	mal.region_own.running = 2;
+	mal.region_own.begin = mal_ticks();
 }
 
 static ompt_data_t parallel, task;
@@ -65,7 +65,7 @@ static int set_up(void **state)
 	mal_self.primary = mal_self.considered_primary = true;
 	parallel = task = (ompt_data_t){0};
 	ompt_start_tool(5, "test")->initialize(lookup, 0, NULL);
-	assert_true(mal.ompt);
+	assert_true(mal.ompt.on);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static void threads_of_one_compute_as_it(void **state)
 
 	(void)state;
 	assert_int_equal(fegetenv(&before), 0);
-	mal.team.mimic_primary_fp = true;
+	mal.team_own.mimic_primary_fp = true;
 	fesetround(FE_UPWARD);
 	parallel_begin(NULL, NULL, &parallel, 2, 0, NULL);
 	fesetround(FE_TONEAREST);

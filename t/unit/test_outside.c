@@ -169,9 +169,9 @@ static void device_calls_are_outside(void **state)
 	mal_self.mpi_depth = 1;
 	call(10 * MS, 10 * MS);
 	mal_self.mpi_depth = 0;
-	mal.region.depth = 1;
+	mal.region_own.depth = 1;
 	call(10 * MS, 10 * MS);
-	mal.region.depth = 0;
+	mal.region_own.depth = 0;
 	mal_self.primary = false;
 	call(10 * MS, 10 * MS);
 	mal.active = false;

@@ -82,7 +82,7 @@ static void a_look_is_rare_and_bounded(void **state)
 	assert_int_equal(numa.asked, 1);
 	look_after(200 * MS);
 	assert_int_equal(numa.asked, 2);
-	mal.pages.looked = 0;
+	mal.pages_own.looked = 0;
 	look_after(MS);
 	assert_int_equal(numa.asked, 3);
 	assert_int_equal(numa.pages, 1024);

@@ -12,7 +12,7 @@ static int set_up(void **state)
 {
 	(void)state;
 	open_ranks(2, 1, 1);
-	memset(&mal.phase, 0, sizeof(mal.phase));
+	memset(&mal.phase_own, 0, sizeof(mal.phase));
 	header = mal.segment.header;
 	header->rules = MAL_RULE_READY;
 	return 0;
@@ -86,10 +86,10 @@ static void no_boundary_inside_a_region(void **state)
 {
 	(void)state;
 	begin_round(MAL_BOUNDARY_MARK, 1);
-	mal.region.depth = 1;
+	mal.region_own.depth = 1;
 	assert_false(says_sample(MAL_BOUNDARY_MARK));
 	assert_int_equal(mal.slot->count.boundaries[MAL_BOUNDARY_MARK], 0);
-	mal.region.depth = 0;
+	mal.region_own.depth = 0;
 	assert_true(says_sample(MAL_BOUNDARY_MARK));
 }
 
@@ -148,7 +148,7 @@ void mal_team_follow(struct mal_rank *rank, unsigned int cpus)
 
 void mal_cpus_apply_plan(struct mal_rank *rank)
 {
-	rank->cpus.seen_plan = header->plan;
+	rank->cpus_own.seen_plan = header->plan;
 }
 
 bool mal_cpus_refresh(struct mal_rank *rank)
@@ -184,7 +184,7 @@ static void answers_are_followed(void **state)
 	}
 	give_way = NULL;
 	/* Not where the program wants none. */
-	mal.disabled = 1;
+	mal.bounds_own.disabled = 1;
 	followed = 0;
 	mal_phase_follow_plan(&mal);
 	assert_int_equal(followed, 0);
@@ -201,12 +201,12 @@ static void ends(void **state)
 	assert_true(says_sample(MAL_BOUNDARY_MARK));
 	assert_true(mal_snapshot_read(mal.slot, &said));
 	turn_clock(7 * MS);
-	mal.limit = 1;
-	mal.region.depth = 1;
+	mal.bounds_own.limit = 1;
+	mal.region_own.depth = 1;
 	mal_phase_end(&mal);
 	assert_true(mal_snapshot_read(mal.slot, &last));
 	assert_memory_equal(&last, &said, sizeof(said));
-	mal.region.depth = 0;
+	mal.region_own.depth = 0;
 	mal_phase_end(&mal);
 	assert_true(mal_snapshot_read(mal.slot, &last));
 	assert_int_equal(last.serial - said.serial, mal_s_to_ticks(7e-3));

@@ -119,7 +119,7 @@ static int set_up(void **state)
 	is_replaced = false;
 	own = original = (struct mal_runtime){0};
 	own.base = &own;
-	mal.ompt = true;
+	mal.ompt_own.on = true;
 	pauses_of_original = paused = 0;
 	return 0;
 }
@@ -230,7 +230,7 @@ static void pauses(void **state)
 	assert_int_equal(paused, HARD);
 	assert_int_equal(omp_pause_resource_all(HARD), 0);
 	assert_int_equal(paused, SOFT);
-	mal.ompt = false;
+	mal.ompt_own.on = false;
 	assert_int_equal(omp_pause_resource_all(HARD), 0);
 	assert_int_equal(paused, HARD);
 	is_replaced = true;

@@ -38,7 +38,7 @@ static int set_up(void **state)
 	mal.slot->changes = 1;
 	assert_true(mal_cpus_refresh(&mal));
 	assert_int_equal(mal.cpus.owned_count, 2);
-	mal.team.size = THREADS;
+	mal.team_own.size = THREADS;
 	mal_bind_team(&mal, THREADS);
 	return 0;
 }
@@ -483,7 +483,7 @@ static void near_cpus_are_borrowed_first(void **state)
 		mal.segment.cpus[cpu].l3 = cpu;
 		mal.segment.cpus[cpu].numa = cpu < 4;
 	}
-	mal.cpus.seen_changes--;
+	mal.cpus_own.seen_changes--;
 	mal_cpus_refresh(&mal);
 	assert_int_equal(mal_cpus_borrow(&mal, 1), 1);
 	assert_int_equal(mal.cpus.borrowed[0], 4);
@@ -501,9 +501,9 @@ static void one_on_each_core(void **state)
 	open_ranks(1, 4, 4);
 	for (unsigned int cpu = 0; cpu < 4; cpu++)
 		mal.segment.cpus[cpu].core = cpu / 2;
-	mal.limit = 1;
+	mal.bounds_own.limit = 1;
 	assert_int_equal(mal_cpus_to_use(&mal, 4), 1);
-	mal.limit = 3;
+	mal.bounds_own.limit = 3;
 	assert_int_equal(mal_cpus_to_use(&mal, 4), 3);
 	mal.slot->use = 2;
 	assert_int_equal(mal_cpus_to_use(&mal, 4), 2);
@@ -582,8 +582,8 @@ static void short_waits_do_not_pay(void **state)
 	(void)state;
 	let_borrow(2);
 	mal_wait_begin(0);
-	mal.lend.usual_cost = 16 * MS;
-	mal.lend.usual_wait = 8 * 16 * MS - 1;
+	mal.lend_own.usual_cost = 16 * MS;
+	mal.lend_own.usual_wait = 8 * 16 * MS - 1;
 	mal_wait_begin(0);
 	began = test_clock.now;
 	for (unsigned int i = 0; i < 120; i++) {
@@ -599,8 +599,8 @@ static void short_waits_do_not_pay(void **state)
 	/* It is tried again some time: the cost may have been an outlier. */
 	assert_int_equal(mal.lend.usual_cost, 15 * MS);
 	mal_call_end();
-	mal.lend.usual_cost = 16 * MS;
-	mal.lend.usual_wait = 8 * 16 * MS;
+	mal.lend_own.usual_cost = 16 * MS;
+	mal.lend_own.usual_wait = 8 * 16 * MS;
 	mal_wait_begin(0);
 	assert_true(mal.lend.next_look < test_clock.now + 1 * MS);
 	mal_call_end();
@@ -654,7 +654,7 @@ static void owner_of_a_released_cpu_wakes(void **state)
 	(void)state;
 	for (unsigned int sleeps = 0; sleeps < 2; sleeps++) {
 		mal_word_set(word_of(2), (struct mal_cpu_state){1, 0, true});
-		mal.cpus.borrowed[mal.cpus.borrowed_count++] = 2;
+		mal.cpus_own.borrowed[mal.cpus_own.borrowed_count++] = 2;
 		mal.segment.cpus[2].sleepers = sleeps;
 		test_kernel.wakes = 0;
 		mal_cpus_release(&mal);

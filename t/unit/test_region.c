@@ -56,7 +56,7 @@ static unsigned int followed;
 
 void mal_phase_follow_plan(struct mal_rank *rank)
 {
-	rank->cpus.seen_plan = rank->segment.header->plan;
+	rank->cpus_own.seen_plan = rank->segment.header->plan;
 	followed++;
 }
 
@@ -120,7 +120,7 @@ static void bound_regions_have_the_known_team(void **state)
 
 	(void)state;
 	free_one = &is_free;
-	mal.proofs.on = true;
+	mal.proofs_own.on = true;
 	widen(&is_free);
 	assert_null(said);
 	for (int i = 0; i < 10; i++) {
@@ -145,7 +145,7 @@ static void bound_regions_have_the_known_team(void **state)
 	end(&bound, true);
 	assert_int_equal(mal.slot->count.free, 12);
 	assert_int_equal(mal.slot->count.regions, 23);
-	assert_int_equal(mal.proofs.free_ticks, 12 * LONG);
+	assert_int_equal(mal.region.free_ticks, 12 * LONG);
 }
 
 /* Nobody needs to lend to a rank whose threads have a CPU each, and whose teams are bound. */
@@ -155,7 +155,7 @@ static void nobody_lends_to_bound_teams_with_cpus_each(void **state)
 
 	(void)state;
 	free_one = &is_free;
-	mal.proofs.on = true;
+	mal.proofs_own.on = true;
 	for (int i = 0; i < 2; i++)
 		run(&bound, NONE, true);
 	assert_false(is_borrower(0));
@@ -163,7 +163,7 @@ static void nobody_lends_to_bound_teams_with_cpus_each(void **state)
 	assert_true(is_borrower(0));
 	/* Two threads on a CPU: one of them could run elsewhere. */
 	mal_borrower_set(&mal.segment, 0, false);
-	mal.cpus.owned_count = 1;
+	mal.cpus_own.owned_count = 1;
 	run(&bound, NONE, true);
 	assert_true(is_borrower(0));
 }
@@ -174,8 +174,8 @@ static void bound_region_may_rely_on_two_threads(void **state)
 	static const char bound;
 
 	(void)state;
-	mal.proofs.on = true;
-	mal.cpus.owned_count = 1;
+	mal.proofs_own.on = true;
+	mal.cpus_own.owned_count = 1;
 	for (int i = 0; i < 10; i++) {
 		begin(&bound, NONE);
 		assert_int_equal(mal.team.size, 2);
@@ -192,7 +192,7 @@ static void successor_of_an_unloaded_object_is_unknown(void **state)
 
 	(void)state;
 	free_one = passing_one = &region;
-	mal.proofs.on = true;
+	mal.proofs_own.on = true;
 	widen(&region);
 	assert_int_equal(asked, 2);
 	free_one = NULL;
@@ -216,7 +216,7 @@ static void an_if_clause_is_not_the_regions_number(void **state)
 
 	(void)state;
 	free_one = &is_free;
-	mal.proofs.on = true;
+	mal.proofs_own.on = true;
 	widen(&is_free);
 	for (int i = 0; i < 2; i++) {
 		begin(&is_free, 1);
@@ -251,9 +251,9 @@ static void told_two_threads(void **state)
 	close_ranks();
 	open_ranks(RANKS, 1, THREADS);
 	free_one = &is_free;
-	mal.proofs.on = mal.proofs.reported_two = true;
-	mal.team.base = 2;
-	mal.team.size = 1;
+	mal.proofs_own.on = mal.team_own.reported_two = true;
+	mal.team_own.base = 2;
+	mal.team_own.size = 1;
 	begin(&is_free, NONE);
 	assert_int_equal(mal.team.size, 1);
 	end(&is_free, false);
@@ -279,29 +279,29 @@ static void kept_regions_have_the_team_without_us(void **state)
 	open_ranks(RANKS, 1, THREADS);
 	free_one = &sums;
 	facts = MAL_REGION_SUMS;
-	mal.proofs.on = mal.proofs.reported_two = true;
-	mal.proofs.keeps = MAL_REGION_SUMS;
-	mal.team.base = 2;
-	mal.team.own = mal.team.size = 1;
+	mal.proofs_own.on = mal.team_own.reported_two = true;
+	mal.team_own.keeps = MAL_REGION_SUMS;
+	mal.team_own.base = 2;
+	mal.team_own.own = mal.team_own.size = 1;
 	for (int i = 0; i < 3; i++) {
 		begin(&sums, NONE);
 		assert_int_equal(mal.team.size, 1);
-		assert_true(mal.proofs.kept);
+		assert_true(mal.region.kept);
 		end(&sums, true);
 		assert_false(mal.slot->differs);
 		begin(&bound, NONE);
 		assert_int_equal(mal.team.size, 2);
-		assert_false(mal.proofs.kept);
+		assert_false(mal.region.kept);
 		end(&bound, false);
 		atomic_store(&mal.slot->differs, 0);
 	}
 	assert_int_equal(mal.slot->count.kept, 3);
 	assert_int_equal(mal.slot->count.free, 0);
-	assert_int_equal(mal.proofs.free_ticks, 0);
+	assert_int_equal(mal.region.free_ticks, 0);
 	/* Another fact keeps it no more than the user's word does. */
 	mal_region_table_clear();
 	facts = MAL_REGION_ALONE;
-	mal.region.current = NULL;
+	mal.region_own.current = NULL;
 	run(&sums, NONE, true);
 	run(&sums, NONE, true);
 	begin(&sums, NONE);

@@ -103,7 +103,7 @@ static void linger_follows_who_shares_cpus(void **state)
 	assert_true(mal.region.oversubscribed);
 	assert_int_equal(mal.team.linger, MAL_LINGER_USUAL);
 	end_after(&region, MS, true);
-	mal.team.for_gomp = true;
+	mal.ompt_own.for_gomp = true;
 	begin(&region, 4);
 	assert_int_equal(mal.team.linger, MAL_LINGER_NONE);
 	end_after(&region, MS, true);
@@ -120,11 +120,11 @@ static void long_regions_get_more_threads(void **state)
 	take(&region, 2, 2100 * US);
 	assert_int_equal(mal.team.size, 4);
 	/* But no more than the program can use. */
-	mal.limit = 3;
-	mal.prepared.rules = ~UINT32_C(0);
+	mal.bounds_own.limit = 3;
+	mal.prepared_own.rules = ~UINT32_C(0);
 	take(&region, 1, 2100 * US);
 	assert_int_equal(mal.team.size, 3);
-	mal.limit = 0;
+	mal.bounds_own.limit = 0;
 	for (int i = 0; i < 20; i++) {
 		begin(&unoffered, NONE);
 		assert_int_equal(mal.team.size, 2);
@@ -202,7 +202,7 @@ static void creating_threads_is_no_work(void **state)
 
 	(void)state;
 	mal.segment.header->free_cpus = 1;
-	mal.sizing.threads = 0;
+	mal.sizing_own.threads = 0;
 	take(&region, 1, 5 * LONG);
 	assert_true(mal.region.current->work <= 0);
 	take(&region, 1, LONG);
@@ -241,13 +241,13 @@ static void what_may_not_be_shared_goes_back(void **state)
 
 	(void)state;
 	take(&region, 2, 1500 * US);
-	mal.cpus.borrowed_count = 1;
+	mal.cpus_own.borrowed_count = 1;
 	take(&region, 1, 1500 * US);
 	assert_int_equal(mal.cpus.borrowed_count, 1);
 	assert_true(mal_sizing_may_share(&mal, mal.region.current));
 	take(&brief, 1, MS / 10);
 	assert_int_equal(mal.cpus.borrowed_count, 0);
-	mal.cpus.borrowed_count = 1;
+	mal.cpus_own.borrowed_count = 1;
 	mal.segment.header->rules &= ~(uint32_t)(MAL_RULE_LEND | MAL_RULE_GROW);
 	run(&region, NONE, true);
 	assert_int_equal(mal.cpus.borrowed_count, 0);
@@ -259,8 +259,8 @@ static void more_threads_than_cpus(void **state)
 	static const char region;
 
 	(void)state;
-	mal.cpus.owned_count = 1;
-	mal.proofs.on = true;
+	mal.cpus_own.owned_count = 1;
+	mal.proofs_own.on = true;
 	take(&region, 100, MS / 20);
 	assert_false(mal.region.current->length.lasts);
 	take(&region, 100, LONG);
@@ -277,10 +277,10 @@ static void wide_as_told(void **state)
 	close_ranks();
 	open_ranks(RANKS, 1, THREADS);
 	free_one = &region;
-	mal.sizing.threads = THREADS;
-	mal.proofs.on = mal.proofs.reported_two = true;
-	mal.team.base = 2;
-	mal.team.size = 1;
+	mal.sizing_own.threads = THREADS;
+	mal.proofs_own.on = mal.team_own.reported_two = true;
+	mal.team_own.base = 2;
+	mal.team_own.size = 1;
 	take_turns(&region, turns, 3);
 }
 

@@ -191,7 +191,7 @@ bool mal_prove_all_free(void)
 
 void mal_prove_reported_one(void)
 {
-	mal.proofs.reported_one = true;
+	mal.proofs_own.reported_one = true;
 }
 
 /* What becomes of waits. */
@@ -263,7 +263,7 @@ static int set_up(void **state)
 		unsetenv(variables[i]);
 	open_ranks(2, 2, 8);
 	mal_self.primary = mal_self.considered_primary = true;
-	memset(&mal.team, 0, sizeof(mal.team));
+	memset(&mal.team_own, 0, sizeof(mal.team));
 	threads_set = procs_there = 2;
 	limit_set = levels_set = dynamic_set = kind_set = chunk_set = 0;
 	blocktime_set = -1;
@@ -272,7 +272,7 @@ static int set_up(void **state)
 	reason_of_objects = MAL_REASON_NONE;
 	calls_begun = calls_ended = waits_begun = polls = marks = 0;
 	used_us = 0;
-	mal.watch.started = true; /* no helper */
+	mal.watch_own.started = true; /* no helper */
 	return 0;
 }
 
@@ -297,7 +297,7 @@ static void team_follows_the_cpus(void **state)
 	assert_int_equal(mal.team.size, 3);
 	assert_int_equal(mal_team_max(&mal), 0);
 	assert_true(mal_team_hides_size());
-	mal.team.base = 2;
+	mal.team_own.base = 2;
 	mal_team_hide_size();
 	assert_int_equal(threads_set, 2);
 }
@@ -333,7 +333,7 @@ static void keeps_for_reduction(void **state)
 	(void)state;
 	setenv("KMP_DETERMINISTIC_REDUCTION", "Off", 1);
 	assert_int_equal(open_team(), MAL_REASON_NONE);
-	mal.team.base = 0;
+	mal.team_own.base = 0;
 	setenv("KMP_DETERMINISTIC_REDUCTION", "true", 1);
 	assert_int_equal(open_team(), MAL_REASON_REDUCTION);
 }
@@ -345,7 +345,7 @@ static void keeps_for_display(void **state)
 	setenv("OMP_DISPLAY_AFFINITY", "false", 1);
 	setenv("KMP_AFFINITY", "noverbose,compact", 1);
 	assert_int_equal(open_team(), MAL_REASON_NONE);
-	mal.team.base = 0;
+	mal.team_own.base = 0;
 	setenv("KMP_AFFINITY", "compact,verbose", 1);
 	assert_int_equal(open_team(), MAL_REASON_DISPLAY);
 }
@@ -357,7 +357,7 @@ static void keeps_where_loops_are_left(void **state)
 	changed = true;
 	reason_of_objects = MAL_REASON_CANCELS;
 	assert_int_equal(open_team(), MAL_REASON_NONE);
-	mal.team.base = 0;
+	mal.team_own.base = 0;
 	setenv("OMP_CANCELLATION", "true", 1);
 	assert_int_equal(open_team(), MAL_REASON_CANCELS);
 }
@@ -390,7 +390,7 @@ static void user_and_system_limit_the_team(void **state)
 	assert_int_equal(mal_team_clamp(&mal, 7), 6);
 	assert_int_equal(mal.slot->reason, MAL_REASON_SYSTEM);
 	assert_int_equal(mal_team_max(&mal), 6);
-	mal.team.all_limited = true;
+	mal.team_own.all_limited = true;
 	assert_int_equal(mal_team_clamp(&mal, 6), 2);
 }
 
@@ -427,7 +427,7 @@ static void linger_sets_the_blocktime(void **state)
 	assert_int_equal(blocktime_set, 0);
 	assert_true(mal_team_set_linger(&mal, MAL_LINGER_USUAL));
 	assert_int_equal(blocktime_set, 200);
-	mal.team.block_fixed = true;
+	mal.team_own.block_fixed = true;
 	assert_false(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 }
 
@@ -446,13 +446,13 @@ static void patience_of_the_program(void **state)
 	assert_false(mal_team_set_linger(&mal, MAL_LINGER_NONE));
 	assert_int_equal(kmp_get_blocktime(), 1);
 	/* Before the first region, and from a thread of its own. */
-	memset(&mal.team, 0, sizeof(mal.team));
-	mal.team.base = 0;
+	memset(&mal.team_own, 0, sizeof(mal.team));
+	mal.team_own.base = 0;
 	kmp_set_blocktime_(&(int){0});
 	mal_team_open(&mal);
 	assert_false(mal_team_set_linger(&mal, MAL_LINGER_SHORT));
 	assert_int_equal(blocktime_set, 0);
-	mal.team.block_fixed = false;
+	mal.team_own.block_fixed = false;
 	mal_self.primary = false;
 	kmp_set_blocktime(7);
 	assert_false(mal.team.block_fixed);
@@ -514,12 +514,12 @@ static void may_be_resized(void **state)
 	omp_set_num_threads(3);
 	assert_true(mal_team_may_differ(&mal));
 	/* What it learns in a region holds for that. */
-	mal.region.depth = 1;
-	mal.region.running = 6;
-	mal.region.widened = true;
+	mal.region_own.depth = 1;
+	mal.region_own.running = 6;
+	mal.region_own.widened = true;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 6);
-	mal.region.depth = 0;
+	mal.region_own.depth = 0;
 	mal_team_look(&mal);
 	assert_int_equal(mal.team.base, 3);
 }
@@ -537,7 +537,7 @@ static void places_of_the_user_bind_anew(void **state)
 {
 	(void)state;
 	for (unsigned int chosen = 0; chosen < 2; chosen++) {
-		memset(&mal.team, 0, sizeof(mal.team));
+		memset(&mal.team_own, 0, sizeof(mal.team));
 		threads_set = 2;
 		forgotten = 0;
 		if (chosen)
@@ -578,7 +578,7 @@ static void too_short_for_more(void **state)
 	assert_int_equal(mal_team_max(&mal), 0);
 	mal_count(&mal.slot->count.regions, 1);
 	assert_int_equal(mal_team_max(&mal), home);
-	mal.team.base = home + 3;
+	mal.team_own.base = home + 3;
 	assert_int_equal(mal_team_max(&mal), home + 3);
 	mostly_short = false;
 	assert_int_equal(mal_team_max(&mal), 0);
@@ -589,13 +589,13 @@ static void inside_the_answer_is_what_there_is(void **state)
 {
 	(void)state;
 	mal_team_open(&mal);
-	mal.region.depth = 1;
-	mal.region.running = 4;
-	mal.region.widened = true;
+	mal.region_own.depth = 1;
+	mal.region_own.running = 4;
+	mal.region_own.widened = true;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 4);
 	assert_int_equal(omp_get_max_threads(), 4);
-	mal.region.depth = 0;
+	mal.region_own.depth = 0;
 	mal_team_look(&mal);
 	assert_int_equal(mal.team.base, 4);
 	assert_int_equal(omp_get_num_procs() + omp_get_num_procs_(), 4);
@@ -669,7 +669,7 @@ static void calls_in_regions_are_no_work(void **state)
 	(void)state;
 	mal_mpi_init(MAL_MPI_POLLS_YIELD);
 	calls_begun = 0;
-	mal.region.depth = 1;
+	mal.region_own.depth = 1;
 	mal_self.begin = test_clock.now;
 	mal_mpi_enter(false);
 	turn_clock(MS);
@@ -755,16 +755,16 @@ static void asks_for_cpus(void **state)
 	assert_int_equal(malleable_changes(), changes);
 	mal.slot->changes++;
 	assert_int_not_equal(malleable_changes(), changes);
-	mal.ompt = true;
+	mal.ompt_own.on = true;
 	assert_int_equal(malleable_borrow(2), MALLEABLE_E_REFUSED);
 	assert_int_equal(malleable_borrow(-1), MALLEABLE_E_INVALID);
-	mal.ompt = false;
+	mal.ompt_own.on = false;
 	assert_int_equal(wished, 0);
 	assert_int_equal(malleable_borrow(2), 2);
 	assert_int_equal(wished, 2);
-	mal.region.depth = 1;
+	mal.region_own.depth = 1;
 	assert_int_equal(malleable_return(0), MALLEABLE_E_THREAD);
-	mal.region.depth = 0;
+	mal.region_own.depth = 0;
 	assert_int_equal(malleable_waiting_end(), MALLEABLE_E_NESTING);
 }
 
@@ -788,7 +788,7 @@ static void bounds_its_balancing(void **state)
 	(void)state;
 	assert_int_equal(malleable_state(), balanced);
 	assert_int_equal(malleable_enable(), MALLEABLE_E_NESTING);
-	mal.cpus.borrowed_count = 1;
+	mal.cpus_own.borrowed_count = 1;
 	mal_request_open(&mal.segment, 0, 1, 2, 2, true);
 	mal_borrower_set(&mal.segment, 0, true);
 	assert_int_equal(malleable_disable(), 0);
@@ -799,22 +799,22 @@ static void bounds_its_balancing(void **state)
 	assert_int_equal(malleable_state(), MALLEABLE_RANK | MALLEABLE_DISABLED);
 	assert_false(mal_rule(&mal, MAL_RULE_LEND | MAL_RULE_GROW | MAL_RULE_AWAIT));
 	assert_true(mal_rule(&mal, MAL_RULE_BIND));
-	mal.region.depth = 1;
+	mal.region_own.depth = 1;
 	assert_int_equal(malleable_enable(), MALLEABLE_E_THREAD);
 	assert_int_equal(malleable_disable(), MALLEABLE_E_THREAD);
 	assert_int_equal(malleable_limit(1), MALLEABLE_E_THREAD);
-	mal.region.depth = 0;
-	mal.prepared.rules = mal.segment.header->rules;
+	mal.region_own.depth = 0;
+	mal.cpus_own.prepared_changes = mal.slot->changes;
 	assert_int_equal(malleable_enable(), 0);
-	assert_int_not_equal(mal.prepared.rules, mal.segment.header->rules);
+	assert_int_not_equal(mal.cpus.prepared_changes, mal.slot->changes);
 	assert_int_equal(malleable_state(), balanced);
 	mal.segment.header->rules &= ~(uint32_t)MAL_RULE_BIND;
 	assert_int_equal(malleable_state(), MALLEABLE_RANK | MALLEABLE_OBSERVED);
 	assert_int_equal(malleable_limit(-1), MALLEABLE_E_INVALID);
 	assert_int_equal(malleable_limit(3), 2);
-	assert_int_equal(mal.limit, 3);
+	assert_int_equal(mal.bounds.limit, 3);
 	assert_int_equal(malleable_limit(MALLEABLE_ALL), 2);
-	assert_int_equal(mal.limit, 0);
+	assert_int_equal(mal.bounds.limit, 0);
 }
 
 /* So many tests, each of which takes so long, and CPU time of it. */
@@ -937,7 +937,7 @@ static unsigned int looks;
 void mal_phase_look_outside(struct mal_rank *rank)
 {
 	looks++;
-	rank->outside.waits += 3;
+	rank->outside_own.waits += 3;
 }
 
 static uint64_t region_sum(int number, enum mal_region_count what)
@@ -997,7 +997,7 @@ static void regions_begin_between(void **state)
 
 	(void)state;
 	for (int place = 0; place < 3; place++) {
-		mal.region.depth = place == 0;
+		mal.region_own.depth = place == 0;
 		mal_self.mpi_depth = mal_self.declared = place == 1;
 		mal_self.primary = place != 2;
 		mal_self.considered_primary = true;
@@ -1134,9 +1134,9 @@ static void hears_of_changes(void **state)
 	assert_int_equal(heard[7], 2);
 	assert_int_equal(malleable_poll(), 1);
 	assert_int_equal(heard[7], 2);
-	mal.region.depth = 1;
+	mal.region_own.depth = 1;
 	assert_int_equal(malleable_poll(), MALLEABLE_E_THREAD);
-	mal.region.depth = 0;
+	mal.region_own.depth = 0;
 	for (unsigned int i = 1; i < 8; i++)
 		malleable_on_change_remove(hear, &heard[i]);
 }
@@ -1159,7 +1159,7 @@ static void loop_of_tests_is_a_wait(void **state)
 	test_often(2 * TESTS_FIRST, 100, 0);
 	assert_true(mal_self.testing);
 	assert_int_equal(waits_begun, 1);
-	mal.lend.lending = true;
+	mal.lend_own.lending = true;
 	test_often(4000, 100, 0);
 	assert_true(polls > 1);
 	assert_true(mal.watch.armed);
@@ -1231,7 +1231,7 @@ static void tests_elsewhere_are_no_wait(void **state)
 	for (unsigned int where = 0; where < 3; where++) {
 		mal_self.primary = where != 0;
 		mal.active = where != 1;
-		mal.region.depth = where == 2;
+		mal.region_own.depth = where == 2;
 		test_often(8 * TESTS_FIRST, 100, 0);
 		assert_false(mal_self.testing);
 		assert_int_equal(waits_begun, 0);
@@ -1300,7 +1300,7 @@ static void one_cpu(bool are_free)
 	mal.home = (struct mal_cpumask){{1}};
 	threads_set = procs_there = 1;
 	all_free = are_free;
-	mal.proofs.on = true;
+	mal.proofs_own.on = true;
 }
 
 /* Told 2 from the start, and always. */
@@ -1316,19 +1316,19 @@ static void two_are_reported_from_the_start(void **state)
 	mal_team_follow(&mal, 1);
 	assert_int_equal(omp_get_max_threads(), 2);
 	/* In a free region nothing is told, in another its size. */
-	mal.region.depth = 1;
-	mal.region.running = 1;
+	mal.region_own.depth = 1;
+	mal.region_own.running = 1;
 	mal_self.slot = thread_of(0, 0);
-	mal.proofs.free = true;
+	mal.region_own.free = true;
 	assert_true(mal_team_may_differ(&mal));
 	assert_int_equal(omp_get_num_threads(), 1);
 	assert_false(mal.proofs.reported_one);
-	mal.proofs.free = false;
+	mal.region_own.free = false;
 	assert_false(mal_team_may_differ(&mal));
-	mal.region.running = 2;
+	mal.region_own.running = 2;
 	assert_int_equal(omp_get_num_threads(), 2);
 	assert_true(mal_team_is_free(&mal));
-	mal.region.depth = 0;
+	mal.region_own.depth = 0;
 	/* The program chooses 1. */
 	omp_set_num_threads(1);
 	assert_int_equal(omp_get_max_threads(), 1);
@@ -1344,21 +1344,21 @@ static void what_may_change_bits_keeps_its_team(void **state)
 	assert_int_equal(omp_get_max_threads(), 2);
 	assert_true(mal.slot->differs & MAL_DIFFERS_ONE);
 	assert_int_equal(mal.team.own, 1);
-	assert_int_equal(mal.proofs.keeps, MAL_REGION_SUMS | MAL_REGION_ALONE);
+	assert_int_equal(mal.team.keeps, MAL_REGION_SUMS | MAL_REGION_ALONE);
 	/* It sets what it was told: without us that were 1. */
 	omp_set_num_threads(2);
 	assert_int_equal(mal.team.own, 1);
 	omp_set_num_threads(3);
 	assert_int_equal(mal.team.own, 3);
-	assert_int_equal(mal.proofs.keeps, MAL_REGION_SUMS);
-	mal.team.base = 0;
+	assert_int_equal(mal.team.keeps, MAL_REGION_SUMS);
+	mal.team_own.base = 0;
 	mal.bits = MAL_BITS_FREE;
 	mal_team_open(&mal);
-	assert_int_equal(mal.proofs.keeps, 0);
+	assert_int_equal(mal.team.keeps, 0);
 	/* In a region that keeps its team nothing is told. */
-	mal.region.depth = mal.region.running = 1;
+	mal.region_own.depth = mal.region_own.running = 1;
 	mal_self.slot = thread_of(0, 0);
-	mal.proofs.kept = true;
+	mal.region_own.kept = true;
 	assert_int_equal(omp_get_num_threads(), 1);
 	assert_false(mal.proofs.reported_one);
 }
@@ -1375,13 +1375,13 @@ static void keeps_one_where_nobody_asked(void **state)
 	assert_false(mal.slot->differs);
 	assert_int_equal(mal.slot->chosen, MAL_CHOSEN_BY_BITS);
 	/* Several threads may differ. */
-	mal.team.base = mal.team.reported_threads = 0;
-	mal.proofs.reported_one = false;
+	mal.team_own.base = mal.team_own.reported_threads = 0;
+	mal.proofs_own.reported_one = false;
 	mal.home = (struct mal_cpumask){{3}};
 	threads_set = procs_there = 2;
 	assert_int_equal(omp_get_max_threads(), 2);
 	assert_true(mal_team_is_free(&mal));
-	assert_int_equal(mal.proofs.keeps, MAL_REGION_SUMS);
+	assert_int_equal(mal.team.keeps, MAL_REGION_SUMS);
 }
 
 /* Where nothing is known of regions, all are kept if that was asked for. */
@@ -1389,7 +1389,7 @@ static void keeps_bits_of_unknown_regions(void **state)
 {
 	(void)state;
 	for (mal.bits = MAL_BITS_UNSET; mal.bits <= MAL_BITS_FREE; mal.bits++) {
-		mal.team.base = 0;
+		mal.team_own.base = 0;
 		mal.mode = MAL_MODE_AUTO;
 		atomic_store(&mal.slot->reason, MAL_REASON_NONE);
 		assert_int_equal(open_team(),
@@ -1407,18 +1407,18 @@ static void raises_in_another_thread(void **state)
 	assert_int_equal(omp_get_max_threads(), 2);
 	/* Nobody would be told but the process's first. */
 	mal_self.primary = mal_self.considered_primary = false;
-	mal.team.base = 0;
+	mal.team_own.base = 0;
 	mal.primary.tid = 1;
-	mal.team.schedule = mal.team.linger = 1;
+	mal.team_own.schedule = mal.team_own.linger = 1;
 	assert_int_equal(omp_get_max_threads(), 2);
-	assert_true(mal_self.primary && mal.proofs.reported_two);
+	assert_true(mal_self.primary && mal.team.reported_two);
 	assert_int_equal(mal.team.size, 1);
 	assert_int_equal(mal.team.schedule + mal.team.linger, 0);
 	/* One that has chosen another number keeps that. */
 	threads_set = 5;
-	mal.team.base = 0;
+	mal.team_own.base = 0;
 	assert_int_equal(omp_get_max_threads(), 5);
-	assert_false(mal.proofs.reported_two);
+	assert_false(mal.team.reported_two);
 }
 
 /* Who only observes is told 1 as ever, and what is known is that it could be more. */
@@ -1488,18 +1488,18 @@ static void has_its_share(void **state)
 	assert_int_equal(threads_set, 2);
 	assert_int_equal(omp_get_max_threads(), 2);
 	/* Nor for more than it would start, or for other than the user told it. */
-	memset(&mal.team, 0, sizeof(mal.team));
+	memset(&mal.team_own, 0, sizeof(mal.team));
 	threads_set = 1;
 	mal_team_open(&mal);
 	assert_int_equal(threads_set, 1);
-	memset(&mal.team, 0, sizeof(mal.team));
+	memset(&mal.team_own, 0, sizeof(mal.team));
 	setenv(MAL_ENV_MAX_THREADS, "6", 1);
 	mal_team_open(&mal);
 	assert_int_equal(threads_set, 6);
 	unsetenv(MAL_ENV_MAX_THREADS);
 	mal.mode = MAL_MODE_AUTO;
 	/* But for the user who set a number. */
-	memset(&mal.team, 0, sizeof(mal.team));
+	memset(&mal.team_own, 0, sizeof(mal.team));
 	threads_set = 4;
 	setenv("OMP_NUM_THREADS", "4", 1);
 	assert_int_equal(open_team(), MAL_REASON_NUMBER);
@@ -1528,7 +1528,7 @@ static void raises_not_without_room(void **state)
 static void proofs_instead_of_names(void **state)
 {
 	(void)state;
-	mal.proofs.on = true;
+	mal.proofs_own.on = true;
 	changed = true;
 	reason_of_objects = MAL_REASON_THREAD_DATA;
 	assert_int_equal(omp_get_max_threads(), 2);
@@ -1537,9 +1537,9 @@ static void proofs_instead_of_names(void **state)
 	assert_int_equal(mal.slot->reason, MAL_REASON_THREAD_DATA);
 	assert_int_equal(mal.mode, MAL_MODE_AUTO);
 	mal.slot->count.region = 100;
-	mal.proofs.free_ticks = 50;
+	mal.region_own.free_ticks = 50;
 	assert_int_equal(mal_team_max(&mal), 0);
-	mal.proofs.free_ticks = 49;
+	mal.region_own.free_ticks = 49;
 	assert_int_equal(mal_team_max(&mal), 2);
 	/* The user's words stand. */
 	mal.mode = MAL_MODE_CPUSET;
@@ -1550,16 +1550,16 @@ static void proofs_instead_of_names(void **state)
 static void one_inside_is_no_answer(void **state)
 {
 	(void)state;
-	mal.proofs.on = true;
+	mal.proofs_own.on = true;
 	changed = true;
 	mal_team_open(&mal);
 	assert_false(mal_team_may_differ(&mal));
-	mal.region.depth = 1;
-	mal.region.running = 1;
+	mal.region_own.depth = 1;
+	mal.region_own.running = 1;
 	mal_self.slot = thread_of(0, 0);
 	assert_int_equal(omp_get_num_threads(), 1);
 	assert_false(mal.proofs.reported_one);
-	mal.region.depth = 0;
+	mal.region_own.depth = 0;
 	assert_true(mal_team_is_free(&mal));
 	/* What the program is told stays, until it sets another number. */
 	mal_team_follow(&mal, 4);
@@ -1567,7 +1567,7 @@ static void one_inside_is_no_answer(void **state)
 	omp_set_num_threads(3);
 	mal_team_follow(&mal, 4);
 	assert_int_equal(omp_get_max_threads(), 3);
-	mal.proofs.free = true;
+	mal.region_own.free = true;
 	assert_true(mal_team_may_differ(&mal));
 	omp_set_num_threads(1);
 	assert_false(mal_team_may_differ(&mal));
@@ -1586,13 +1586,13 @@ static void told_to_grow(void **state)
 	assert_int_equal(mal.mode, MAL_MODE_AUTO);
 	assert_int_equal(mal.slot->reason, MAL_REASON_REPORTED);
 	assert_false(mal_team_may_differ(&mal));
-	mal.proofs.free = true;
+	mal.region_own.free = true;
 	assert_true(mal_team_may_differ(&mal));
-	assert_false(mal.proofs.reported_two);
+	assert_false(mal.team.reported_two);
 	/* 1 is the user's word too. */
-	mal.team.base = mal.team.reported_threads = 0;
+	mal.team_own.base = mal.team_own.reported_threads = 0;
 	threads_set = 1;
-	mal.proofs.reported_one = false;
+	mal.proofs_own.reported_one = false;
 	all_free = true;
 	setenv(MAL_ENV_MAX_THREADS, "1", 1);
 	assert_int_equal(omp_get_max_threads(), 1);

@@ -224,10 +224,10 @@ static void primary_is_not_foreign(void **state)
 	assert_false(are_foreign());
 	/* In the middle of something it does not. */
 	others = false;
-	mal.lend.lending = true;
+	mal.lend_own.lending = true;
 	run_thread(is_primary, &others);
 	assert_int_equal(mal.primary.tid, 7);
-	mal.lend.lending = false;
+	mal.lend_own.lending = false;
 }
 
 /* It is older than MPI, which has a thread of its own. */
@@ -273,7 +273,7 @@ static void *work_in_region(void *nothing)
 	pthread_t thread;
 
 	note_signals(&signals_seen);
-	mal.team.runtime = NULL;
+	mal.ompt_own.runtime = NULL;
 	if (pthread_create(&thread, NULL, note_signals, &signals_inside) == 0)
 		pthread_join(thread, NULL);
 	raise(SIGUSR1);
@@ -288,7 +288,7 @@ static void let_runtime_create(void)
 
 	/* We are the runtime. */
 	assert_true(dladdr((const void *)(uintptr_t)let_runtime_create, &info));
-	mal.team.runtime = info.dli_fbase;
+	mal.ompt_own.runtime = info.dli_fbase;
 	run_thread(work_in_region, NULL);
 }
 
@@ -311,10 +311,10 @@ static void extra_threads_take_no_signals(void **state)
 	pthread_sigmask(SIG_BLOCK, &first, NULL);
 	mal.slot->pid = getpid();
 	mal.primary.tid = gettid();
-	mal.region.depth = 1;
-	mal.team.base = mal.team.unbalanced = 1;
-	mal.region.running = 2;
-	mal.region.sized = true;
+	mal.region_own.depth = 1;
+	mal.team_own.base = mal.team_own.unbalanced = 1;
+	mal.region_own.running = 2;
+	mal.region_own.sized = true;
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, true, false));
 	/* A thread of the program's own that it creates there, and signals that it raises. */
@@ -324,14 +324,14 @@ static void extra_threads_take_no_signals(void **state)
 	note_signals(&now);
 	assert_true(has_signals(&now, true, false, false));
 	/* The program asks for three. */
-	mal.region.running = 3;
-	mal.region.sized = false;
+	mal.region_own.running = 3;
+	mal.region_own.sized = false;
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, false, false));
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, true, false));
 	/* Another level's. */
-	mal.region.depth = 2;
+	mal.region_own.depth = 2;
 	let_runtime_create();
 	assert_true(has_signals(&signals_seen, true, false, false));
 	pthread_sigmask(SIG_UNBLOCK, &first, NULL);
@@ -504,7 +504,7 @@ static void sees_what_was_chosen(void **state)
 	assert_string_equal(mask_of_thread(1), "1");
 	mal_pins_set(&mal, 0, &mal.home);
 	assert_false(mal_pins_find(&mal, 0, &found));
-	mal.team.place = place_1;
+	mal.team_own.place = place_1;
 	bind_us();
 	mal_children_fork();
 	mal_children_forked();
@@ -534,7 +534,7 @@ static void second_runtime_counts_all_cpus(void **state)
 	assert_string_equal(mask_of_thread(1), "0-1");
 	assert_int_equal(thread_of(0, 0)->bound_cpu, MAL_NO_CPU);
 	assert_true(mal.placed.outdated);
-	mal.placed.outdated = false;
+	mal.placed_own.outdated = false;
 	mal_bind_release(&mal);
 	assert_false(mal.placed.outdated);
 	/* Where it only counts after that. */
@@ -666,7 +666,7 @@ static void loose_rank_works_by_cpu_time(void **state)
 	assert_true(mal.unmanaged);
 	run_thread(answer, NULL);
 	/* In a short wait it polls all the time, in a long one until its clock is read. */
-	mal.lend.after = MS / 2;
+	mal.lend_own.after = MS / 2;
 	test_clock.thread = MS;
 	mal_unmanaged_wait_end(&mal, MS / 2);
 	mal_unmanaged_wait(&mal, MS / 2);
@@ -683,14 +683,14 @@ static void loose_rank_works_by_cpu_time(void **state)
 	assert_in_range(snapshot.busy, 11 * MS - 20, 11 * MS);
 	assert_int_equal(snapshot.serial, 0);
 	/* Longer than they need on all CPUs: then they waited, as for children. */
-	mal.cpus.owned_count = 1;
+	mal.cpus_own.owned_count = 1;
 	snapshot = sample_later(12 * MS);
 	assert_in_range(snapshot.serial, 6 * MS, 6 * MS + 20);
-	mal.cpus.owned_count = 2;
+	mal.cpus_own.owned_count = 2;
 	snapshot = sample_later(22 * MS);
 	assert_in_range(snapshot.serial, 14 * MS, 14 * MS + 20);
 	/* With more threads than CPUs it would use CPUs of others, but not while it waits. */
-	mal.cpus.owned_count = 1;
+	mal.cpus_own.owned_count = 1;
 	mal_unmanaged_call_end(&mal);
 	assert_true(is_borrower(0));
 	assert_true(asks(0));
@@ -747,7 +747,7 @@ static void threads_of_loose_rank_follow_its_cpus(void **state)
 	(void)state;
 	mal.unmanaged = mal.slot->unmanaged = true;
 	mal_word_set(word_of(2), (struct mal_cpu_state){1, 0, true});
-	mal.cpus.borrowed[mal.cpus.borrowed_count++] = 2;
+	mal.cpus_own.borrowed[mal.cpus_own.borrowed_count++] = 2;
 	mal_cpumask_add(&mask, 2);
 	/* Its threads, whatever their numbers. */
 	test_kernel.mask[0] = mask;

@@ -105,7 +105,7 @@ static int set_up(void **state)
 	}
 	mal.slot->changes = 1;
 	assert_true(mal_cpus_refresh(&mal));
-	mal.team.size = CPUS;
+	mal.team_own.size = CPUS;
 	mal.primary.tid = tid_of(0, 0);
 	mal_self.primary = mal_self.considered_primary = true;
 	mal_mpi_init(MAL_MPI_POLLS_HIDDEN);
@@ -213,7 +213,7 @@ static void short_waits_read_no_clock(void **state)
 	mal.primary.last_leave = begin;
 	mpi = mal.slot->count.mpi;
 	serial = mal.slot->count.serial;
-	mal.polls.serial = serial;
+	mal.phase_own.serial = serial;
 	test_clock.step = 1;
 	for (unsigned int i = 0; i < 10000; i++) {
 		turn_clock(1000);
@@ -231,8 +231,8 @@ static void short_waits_read_no_clock(void **state)
 	test_clock.step = 0;
 	poll_for(1000);
 	mpi = mal.slot->count.mpi;
-	mal.polls.untimed = 0;
-	mal.polls.first = mal.polls.due;
+	mal.polls_own.untimed = 0;
+	mal.polls_own.first = mal.polls.due;
 	poll_for(1400);
 	assert_in_range(mal.slot->count.mpi - mpi, 139 * US, 140 * US);
 }
@@ -306,7 +306,7 @@ static void nothing_to_lend(void **state)
 	mal.segment.header->rules &= ~MAL_RULE_LEND;
 	wait_ms(2);
 	mal.segment.header->rules |= MAL_RULE_LEND;
-	mal.cpus.owned_count = 1;
+	mal.cpus_own.owned_count = 1;
 	wait_ms(2);
 	assert_int_equal(other.starts, 0);
 }
@@ -338,7 +338,7 @@ static void waits_that_pay_late_lend_in_time(void **state)
 
 	(void)state;
 	start_helper();
-	mal.lend.usual_cost = 10 * MS;
+	mal.lend_own.usual_cost = 10 * MS;
 	mal_mpi_enter(false);
 	begin = test_clock.now;
 	for (unsigned int i = 0; i < 1000 && !lent(); i++)
@@ -505,7 +505,7 @@ static void forked_child_has_no_helper(void **state)
 	(void)state;
 	start_helper();
 	mal_mpi_enter(false);
-	mal.helper.wait++;
+	mal.helper_own.wait++;
 	mal.active = false;
 	give_way = never;
 	mal_mpi_poll();
@@ -570,7 +570,7 @@ static void declared_waits(void **state)
 	mal_mpi_leave(false);
 	all_is_back();
 	assert_int_equal(malleable_waiting_begin(7), MALLEABLE_E_INVALID);
-	mal.region.depth = 1;
+	mal.region_own.depth = 1;
 	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), MALLEABLE_E_THREAD);
 	mal.active = false;
 	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), 0);
@@ -593,8 +593,8 @@ static void short_declared_waits(void **state)
 	mal.primary.last_leave = begin;
 	mpi = mal.slot->count.mpi;
 	offered = mal.declared.ticks;
-	mal.polls.serial = mal.slot->count.serial;
-	mal.polls.owed = 0;
+	mal.phase_own.serial = mal.slot->count.serial;
+	mal.polls_own.owed = 0;
 	test_clock.step = 1;
 	for (unsigned int i = 0; i < 10000; i++) {
 		turn_clock(10 * US);
@@ -609,7 +609,7 @@ static void short_declared_waits(void **state)
 	assert_in_range(mal.declared.ticks - offered, 90 * MS, 110 * MS);
 	turns(20);
 	mpi = mal.slot->count.mpi;
-	mal.declared.left = 1;
+	mal.declared_own.left = 1;
 	declare(MALLEABLE_WAIT_BLOCKS, CPUS);
 	turn_clock(10 * MS);
 	assert_int_equal(malleable_waiting_end(), 0);
@@ -618,8 +618,8 @@ static void short_declared_waits(void **state)
 	assert_in_range(mal.declared.ticks - offered, 109 * MS, 135 * MS);
 	/* A poll that is seen is one of a wait. */
 	turns(20);
-	mal.helper.eager = 0;
-	mal.declared.left = 1;
+	mal.helper_own.eager = 0;
+	mal.declared_own.left = 1;
 	malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS);
 	mal_mpi_poll();
 	assert_int_not_equal(mal.slot->waiting_since, 0);
@@ -721,7 +721,7 @@ static void other_threads_wait(void **state)
 	turn_clock(20 * MS);
 	turns(5);
 	assert_int_equal(lent(), CPUS);
-	assert_int_not_equal(mal.prepared.changes, mal.slot->changes);
+	assert_int_not_equal(mal.cpus.prepared_changes, mal.slot->changes);
 	assert_true(mal_cpus_refresh(&mal));
 	all_is_back();
 	/* What another thread does is seen, and what it did long ago forgotten. */
@@ -826,12 +826,12 @@ static void primary_thread_has_its_own(void **state)
 	(void)state;
 	memset(&beside[0].self, 0, sizeof(beside[0].self));
 	assert_int_equal(begin_beside(0, MALLEABLE_WAIT_BLOCKS), CPUS);
-	mal.region.depth = 1;
+	mal.region_own.depth = 1;
 	turns(5);
 	turn_clock(10 * MS);
 	turns(5);
 	assert_int_equal(lent(), 0);
-	mal.region.depth = 0;
+	mal.region_own.depth = 0;
 	/* Its own lending keeps the CPU on which it polls. */
 	mal_mpi_enter(false);
 	turn_clock(100 * MS);
@@ -847,8 +847,8 @@ static pid_t holder;
 
 static void drop_lock(void)
 {
-	assert_int_equal(mal.cpus.holder, holder);
-	mal.cpus.holder = 0;
+	assert_int_equal(mal.lock.holder, holder);
+	mal.lock_own.holder = 0;
 }
 
 /* A thread waits for the one that has the lock of the CPUs, unless that left it by a jump. */
@@ -858,7 +858,7 @@ static void jumps_leave_the_lock(void **state)
 	bool locked;
 
 	(void)state;
-	holder = mal.cpus.holder = HELPER;
+	holder = mal.lock_own.holder = HELPER;
 	give_way = drop_lock;
 	test_kernel.yields = 0;
 	locked = mal_cpus_lock(&mal);
@@ -866,15 +866,15 @@ static void jumps_leave_the_lock(void **state)
 	assert_int_equal(test_kernel.yields, 1);
 	assert_false(mal_cpus_lock(&mal));
 	mal_cpus_unlock(&mal, false);
-	assert_int_equal(mal.cpus.holder, mal_self.tid);
+	assert_int_equal(mal.lock.holder, mal_self.tid);
 	if (setjmp(back) == 0)
 		longjmp(back, 1);
-	assert_int_equal(mal.cpus.holder, 0);
-	mal.cpus.holder = HELPER;
+	assert_int_equal(mal.lock.holder, 0);
+	mal.lock_own.holder = HELPER;
 	if (setjmp(back) == 0)
 		longjmp(back, 1);
-	assert_int_equal(mal.cpus.holder, HELPER);
-	mal.cpus.holder = 0;
+	assert_int_equal(mal.lock.holder, HELPER);
+	mal.lock_own.holder = 0;
 	give_way = NULL;
 }
 
@@ -935,7 +935,7 @@ static void at_any_moment(void **state)
 			bool declared = !any(3);
 
 			/* It looks like a short wait. */
-			mal.declared.left = any(2);
+			mal.declared_own.left = any(2);
 			if (declared)
 				malleable_waiting_begin((int)any(2));
 			else

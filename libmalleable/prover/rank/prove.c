@@ -53,7 +53,7 @@ void mal_prove(void)
 	/* What the user says of the mode stands above what can be proved. */
 	if (!getenv(MAL_ENV_PROVE) || mal.mode != MAL_MODE_AUTO || mal.proofs.on)
 		return;
-	mal.proofs.on = !trouble && mal_regions_open(shared, &trouble);
+	mal.proofs_own.on = !trouble && mal_regions_open(shared, &trouble);
 	if (!mal.proofs.on)
 		say(trouble);
 	atomic_store(&mal.slot->proves, mal.proofs.on ? MAL_PROVES : MAL_PROVES_NOT);
@@ -66,7 +66,7 @@ void mal_prove_reported_one(void)
 {
 	if (!mal.proofs.on)
 		return;
-	atomic_store(&mal.proofs.reported_one, true);
+	atomic_store(&mal.proofs_own.reported_one, true);
 	atomic_store(&mal.slot->proves, MAL_PROVES_ONE);
 }
 

@@ -120,12 +120,12 @@ bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 		team = rank->segment.thread_count;
 	if (team == rank->placed.team && cpus == rank->placed.cpus && !rank->placed.outdated)
 		return false;
-	rank->placed.team = team;
-	rank->placed.cpus = cpus;
-	count = atomic_exchange(&rank->placed.count, NULL);
+	rank->placed_own.team = team;
+	rank->placed_own.cpus = cpus;
+	count = atomic_exchange(&rank->placed_own.count, NULL);
 	if (count)
 		let_count(rank, count);
-	rank->placed.outdated = false;
+	rank->placed_own.outdated = false;
 	/*
 	 * Whoever takes a CPU back looks at as many threads as we say that the team has. We have
 	 * said it before we look at the words.
@@ -148,7 +148,7 @@ bool mal_bind_team(struct mal_rank *rank, unsigned int team)
 
 void mal_bind_outdate(struct mal_rank *rank)
 {
-	rank->placed.outdated = true;
+	rank->placed_own.outdated = true;
 }
 
 void mal_bind_forget(struct mal_rank *rank)
@@ -360,7 +360,7 @@ void mal_bind_release(struct mal_rank *rank)
 
 void mal_bind_let_count(struct mal_rank *rank, int (*count)(void))
 {
-	atomic_store(&rank->placed.count, count);
+	atomic_store(&rank->placed_own.count, count);
 	mal_bind_release(rank);
 }
 

@@ -37,12 +37,12 @@ static void keep_places(struct mal_rank *rank, struct mal_cpumask *owned, unsign
 		if (kept[i])
 			continue;
 		cpu = mal_cpumask_next(owned, cpu);
-		rank->cpus.owned[i] = (uint16_t)cpu;
+		rank->cpus_own.owned[i] = (uint16_t)cpu;
 		mal_cpumask_remove(owned, cpu);
 	}
-	rank->cpus.owned_count = count;
+	rank->cpus_own.owned_count = count;
 	if (count >= rank->cpus.planned)
-		rank->cpus.planned = 0;
+		rank->cpus_own.planned = 0;
 }
 
 static unsigned int core_of(const struct mal_rank *rank, unsigned int place)
@@ -76,8 +76,8 @@ static void spread_over_cores(struct mal_rank *rank)
 			other++;
 		if (other == rank->cpus.owned_count)
 			return;
-		rank->cpus.owned[i] = rank->cpus.owned[other];
-		rank->cpus.owned[other] = cpu;
+		rank->cpus_own.owned[i] = rank->cpus.owned[other];
+		rank->cpus_own.owned[other] = cpu;
 	}
 }
 
@@ -100,7 +100,7 @@ static void read_words(struct mal_rank *rank)
 	struct mal_cpumask owned = {{0}};
 	unsigned int count = 0;
 
-	rank->cpus.borrowed_count = 0;
+	rank->cpus_own.borrowed_count = 0;
 	mal_bind_outdate(rank);
 	for (unsigned int cpu = 0; cpu < rank->segment.cpu_count; cpu++) {
 		struct mal_cpu_state state;
@@ -109,7 +109,8 @@ static void read_words(struct mal_rank *rank)
 			continue;
 		state = mal_word_read(&rank->segment.cpus[cpu].word);
 		if (state.owner == rank->me && state.user == MAL_NOBODY && !state.lent &&
-		    !rank->disabled && mal_word_take(&rank->segment.cpus[cpu].word, rank->me)) {
+		    !rank->bounds.disabled &&
+		    mal_word_take(&rank->segment.cpus[cpu].word, rank->me)) {
 			mal_count(&rank->slot->count.moves, 1);
 			state.user = rank->me;
 		}
@@ -118,14 +119,14 @@ static void read_words(struct mal_rank *rank)
 		else if (state.user != rank->me)
 			continue;
 		if (state.owner != rank->me) {
-			rank->cpus.borrowed[rank->cpus.borrowed_count++] = (uint16_t)cpu;
+			rank->cpus_own.borrowed[rank->cpus_own.borrowed_count++] = (uint16_t)cpu;
 			continue;
 		}
 		mal_cpumask_add(&owned, cpu);
 		count++;
 	}
 	if (!rank->lend.lending)
-		atomic_store(&rank->asleep.lending, false);
+		atomic_store(&rank->lends_asleep, false);
 	keep_places(rank, &owned, count);
 	spread_over_cores(rank);
 }
@@ -138,7 +139,7 @@ bool mal_cpus_refresh(struct mal_rank *rank)
 	if (changes == rank->cpus.seen_changes)
 		return false;
 	locked = mal_cpus_lock(rank);
-	rank->cpus.seen_changes = changes;
+	rank->cpus_own.seen_changes = changes;
 	read_words(rank);
 	if (rank->unmanaged)
 		mal_bind_other_threads(rank);
@@ -169,7 +170,7 @@ static unsigned int borrow_ring(struct mal_rank *rank, unsigned int ring, bool a
 		if (!mal_word_borrow(&rank->segment.cpus[cpu].word, rank->me))
 			continue;
 		mal_free_check(&rank->segment, cpu);
-		rank->cpus.borrowed[rank->cpus.borrowed_count++] = (uint16_t)cpu;
+		rank->cpus_own.borrowed[rank->cpus_own.borrowed_count++] = (uint16_t)cpu;
 		got++;
 	}
 	return got;
@@ -218,7 +219,7 @@ static void release_beyond(struct mal_rank *rank, unsigned int kept)
 			mal_futex_wake(&cpu->wake, INT32_MAX);
 	}
 	mal_bind_outdate(rank);
-	rank->cpus.borrowed_count = kept;
+	rank->cpus_own.borrowed_count = kept;
 	if (rank->unmanaged)
 		mal_bind_other_threads(rank);
 }
@@ -283,11 +284,11 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 	unsigned int kept = 0;
 	bool locked = mal_cpus_lock(rank);
 
-	rank->cpus.seen_plan =
+	rank->cpus_own.seen_plan =
 		atomic_load_explicit(&rank->segment.header->plan, memory_order_acquire);
-	rank->cpus.seen_changes = mal_changes_add(rank->slot);
+	rank->cpus_own.seen_changes = mal_changes_add(rank->slot);
 	read_words(rank);
-	rank->cpus.plan_unfinished = false;
+	rank->cpus_own.plan_unfinished = false;
 	for (unsigned int i = 0; i < rank->cpus.owned_count; i++) {
 		unsigned int target = atomic_load(&rank->segment.cpus[rank->cpus.owned[i]].target);
 		bool last = kept == 0 && i + 1 == rank->cpus.owned_count;
@@ -295,7 +296,7 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 			      is_running(rank, target);
 
 		/* A rank that is to give up all its CPUs keeps one until it has got another. */
-		rank->cpus.plan_unfinished |= leaves && last;
+		rank->cpus_own.plan_unfinished |= leaves && last;
 		if (leaves && !last) {
 			to[given_count] = target;
 			given[given_count++] = rank->cpus.owned[i];
@@ -304,7 +305,7 @@ void mal_cpus_apply_plan(struct mal_rank *rank)
 			kept++;
 		}
 	}
-	rank->cpus.planned = planned_cpus(rank);
+	rank->cpus_own.planned = planned_cpus(rank);
 	keep_places(rank, &keep, kept);
 	if (given_count) {
 		mal_bind_team(rank, rank->team.size);

@@ -7,13 +7,28 @@
 
 #include <stdbool.h>
 
-struct mal_rank;
+#include "libmalleable/rank/state/rank.h"
 
 /*
  * Read the CPU words again if another process changed ours since the last time. Returns whether it
  * did.
  */
 bool mal_cpus_refresh(struct mal_rank *rank);
+
+/* Any thread: the primary one finds at its next region or call of MPI that CPUs have changed. */
+static inline void mal_cpus_outdate(struct mal_rank *rank)
+{
+	uint32_t other = atomic_load(&rank->slot->changes) - 1;
+
+	__atomic_store_n(&rank->cpus_own.seen_changes, other, __ATOMIC_RELAXED);
+	__atomic_store_n(&rank->cpus_own.prepared_changes, other, __ATOMIC_SEQ_CST);
+}
+
+/* Regions were prepared for the CPUs as they were read last. */
+static inline void mal_cpus_prepared(struct mal_rank *rank)
+{
+	rank->cpus_own.prepared_changes = rank->cpus.seen_changes;
+}
 
 /* Borrow up to LIMIT free CPUs, nearest to ours first. Returns the number borrowed. */
 unsigned int mal_cpus_borrow(struct mal_rank *rank, unsigned int limit);

@@ -122,7 +122,7 @@ static uint64_t serial_so_far(const struct mal_rank *rank)
 
 void mal_lanes_open(struct mal_rank *rank)
 {
-	rank->lanes.serial = serial_so_far(rank);
+	rank->lanes_own.serial = serial_so_far(rank);
 }
 
 void mal_lanes_sample(struct mal_rank *rank)
@@ -130,6 +130,6 @@ void mal_lanes_sample(struct mal_rank *rank)
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++)
 		if (atomic_load_explicit(&rank->threads[i].busy, memory_order_relaxed))
 			mal_lanes_thread(rank, i);
-	add(rank, lane_of_primary(rank), growth(serial_so_far(rank), &rank->lanes.serial));
-	add_loose(rank, growth(rank->work.busy, &rank->lanes.loose));
+	add(rank, lane_of_primary(rank), growth(serial_so_far(rank), &rank->lanes_own.serial));
+	add_loose(rank, growth(rank->work.busy, &rank->lanes_own.loose));
 }

@@ -30,9 +30,9 @@ static inline bool mal_cpus_lock(struct mal_rank *rank)
 {
 	int32_t self = mal_own_tid(), holder = 0;
 
-	if (atomic_load_explicit(&rank->cpus.holder, memory_order_relaxed) == self)
+	if (atomic_load_explicit(&rank->lock.holder, memory_order_relaxed) == self)
 		return false;
-	for (; !atomic_compare_exchange_strong(&rank->cpus.holder, &holder, self); holder = 0)
+	for (; !atomic_compare_exchange_strong(&rank->lock_own.holder, &holder, self); holder = 0)
 		syscall(SYS_sched_yield);
 	return true;
 }
@@ -40,5 +40,5 @@ static inline bool mal_cpus_lock(struct mal_rank *rank)
 static inline void mal_cpus_unlock(struct mal_rank *rank, bool locked)
 {
 	if (locked)
-		atomic_store_explicit(&rank->cpus.holder, 0, memory_order_release);
+		atomic_store_explicit(&rank->lock_own.holder, 0, memory_order_release);
 }

@@ -109,7 +109,7 @@ static void settle_in(struct mal_rank *rank, const struct start *start)
 /* Whether CALLER is the runtime, which puts its threads where the user wants them. */
 static bool is_runtime(const struct mal_rank *rank, const void *caller)
 {
-	return rank->team.runtime && mal_object_of(caller) == rank->team.runtime;
+	return rank->ompt.runtime && mal_object_of(caller) == rank->ompt.runtime;
 }
 
 static _Atomic bool exiting;
@@ -136,7 +136,7 @@ static bool is_to_vanish(const struct mal_rank *rank, const void *caller, bool i
 {
 	static _Atomic bool noted;
 
-	if (!is_extra && !(rank->team.for_gomp && is_runtime(rank, caller)))
+	if (!is_extra && !(rank->ompt.for_gomp && is_runtime(rank, caller)))
 		return false;
 	return atomic_exchange(&noted, true) || atexit(note_exit) == 0;
 }
@@ -259,7 +259,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 		   void *argument)
 {
 	/* Of a forked child's threads, too. */
-	if (!mal.active && !mal.team.for_gomp)
+	if (!mal.active && !mal.ompt.for_gomp)
 		return next_create()(thread, attributes, function, argument);
 	return create(thread, attributes,
 		      &(struct start){.function = function, .argument = argument},

@@ -24,16 +24,16 @@ static unsigned int usable_cpus(const struct mal_rank *rank)
 
 static void count_usable(struct mal_rank *rank)
 {
-	rank->work.usable = rank->disabled ? 0 : usable_cpus(rank);
+	rank->work_own.usable = rank->bounds.disabled ? 0 : usable_cpus(rank);
 }
 
 void mal_unmanaged_open(struct mal_rank *rank)
 {
-	rank->unmanaged = !rank->ompt;
-	rank->work.peak = 1;
+	rank->unmanaged = !rank->ompt.on;
+	rank->work_own.peak = 1;
 	count_usable(rank);
-	rank->work.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	rank->work.last_serial =
+	rank->work_own.last_cpu = mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	rank->work_own.last_serial =
 		atomic_load_explicit(&rank->slot->count.serial, memory_order_relaxed);
 }
 
@@ -60,17 +60,17 @@ static void look_at_work(struct mal_rank *rank, const struct mal_snapshot *snaps
 				  ? mal_s_to_ticks((double)(cpu - rank->work.last_cpu) * 1e-9)
 				  : 0;
 
-	rank->work.peak = mal_threads_peak();
+	rank->work_own.peak = mal_threads_peak();
 	/* A single thread is as fast on one CPU as on many. */
 	if (rank->work.peak > 1) {
 		if (!cpus || cpus > rank->work.peak)
 			cpus = rank->work.peak;
 		least = worked / cpus;
-		rank->work.busy += worked;
-		rank->work.not_serial += least < serial ? least : serial;
+		rank->work_own.busy += worked;
+		rank->work_own.not_serial += least < serial ? least : serial;
 	}
-	rank->work.last_cpu = cpu;
-	rank->work.last_serial = snapshot->serial;
+	rank->work_own.last_cpu = cpu;
+	rank->work_own.last_serial = snapshot->serial;
 	publish(rank);
 }
 
@@ -94,17 +94,17 @@ void mal_unmanaged_wait(struct mal_rank *rank, uint64_t ticks)
 	if (rank->work.wait_begin)
 		return;
 	/* Longer only if another thread had the CPU: that is no poll. */
-	rank->work.polled += ticks < 2 * rank->lend.after ? ticks : 2 * rank->lend.after;
-	rank->work.wait_begin = cpu_ns(rank);
+	rank->work_own.polled += ticks < 2 * rank->lend.after ? ticks : 2 * rank->lend.after;
+	rank->work_own.wait_begin = cpu_ns(rank);
 }
 
 void mal_unmanaged_wait_end(struct mal_rank *rank, uint64_t ticks)
 {
 	if (rank->work.wait_begin)
-		rank->work.waited += cpu_ns(rank) - rank->work.wait_begin;
+		rank->work_own.waited += cpu_ns(rank) - rank->work.wait_begin;
 	else
-		rank->work.polled += ticks;
-	rank->work.wait_begin = 0;
+		rank->work_own.polled += ticks;
+	rank->work_own.wait_begin = 0;
 }
 
 void mal_unmanaged_call_begin(const struct mal_rank *rank)
@@ -123,7 +123,7 @@ __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool a
 	if (asks && !mal_rule(rank, rule))
 		return;
 	locked = mal_cpus_lock(rank);
-	rank->work.asks = asks;
+	rank->work_own.asks = asks;
 	mal_borrower_set(&rank->segment, rank->me, asks);
 	if (asks)
 		mal_request_open(&rank->segment, rank->me, mal_ticks(), 0, rank->cpus.owned_count,
@@ -147,8 +147,8 @@ void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
 {
 	if (!rank->unmanaged)
 		mal_unmanaged_open(rank);
-	rank->work.stays = !mal_self.primary && most > 1;
-	rank->work.wish = most < MAL_MAX_CPUS ? most : MAL_MAX_CPUS;
+	rank->work_own.stays = !mal_self.primary && most > 1;
+	rank->work_own.wish = most < MAL_MAX_CPUS ? most : MAL_MAX_CPUS;
 	most = mal_limited(rank, most);
 	publish(rank);
 	if (mal_rule(rank, MAL_RULE_LEND))
@@ -162,8 +162,8 @@ bool mal_unmanaged_is_idle(struct mal_rank *rank)
 	uint64_t now = mal_ticks();
 
 	if (now - rank->work.looked > mal_s_to_ticks(LOOK_EVERY_S)) {
-		rank->work.idle = mal_others_sleep(rank);
-		rank->work.looked = now;
+		rank->work_own.idle = mal_others_sleep(rank);
+		rank->work_own.looked = now;
 	}
 	return rank->work.idle;
 }

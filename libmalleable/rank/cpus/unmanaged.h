@@ -27,6 +27,12 @@ void mal_unmanaged_sample(struct mal_rank *rank, struct mal_snapshot *snapshot);
 void mal_unmanaged_wait(struct mal_rank *rank, uint64_t ticks);
 void mal_unmanaged_wait_end(struct mal_rank *rank, uint64_t ticks);
 
+/* The primary thread was in short waits for TICKS more. */
+static inline void mal_unmanaged_polled(struct mal_rank *rank, uint64_t ticks)
+{
+	rank->work_own.polled += ticks;
+}
+
 /* Around each MPI call: between calls a rank with more threads than CPUs asks for CPUs. */
 void mal_unmanaged_call_begin(const struct mal_rank *rank);
 void mal_unmanaged_call_end(struct mal_rank *rank);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rank.h: what the library knows in a rank; for the files of rank/ only. */
+/*
+ * rank.h: what the library knows in a rank; for the files of rank/ only.
+ *
+ * Invariant: each MAL_PART of struct mal_rank has one module that writes it (t/t0002-walls.t: a
+ * rank's parts are constant elsewhere).
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -18,59 +23,317 @@ struct mal_region;
 struct mal_runtime;
 struct mal_thread;
 
+/* bounds.c: what the program declares */
+struct mal_rank_bounds {
+	unsigned int limit;	/* CPUs that the rank can use at most, 0: any number */
+	unsigned int disabled;	/* how often its balancing was disabled */
+	uint32_t rules_dropped; /* bits of enum mal_rule that do not hold meanwhile */
+};
+
+/* lock.h: of the lists of CPUs */
+struct mal_rank_lock {
+	_Atomic int32_t holder; /* the thread that has it, 0: none */
+};
+
+/* cpus.c: the CPUs that we use now */
+struct mal_rank_cpus {
+	uint16_t owned[MAL_MAX_CPUS];
+	uint16_t borrowed[MAL_MAX_CPUS];
+	unsigned int owned_count;
+	unsigned int borrowed_count;
+	uint32_t seen_changes;
+	uint32_t prepared_changes; /* these when regions were prepared last */
+	uint32_t seen_plan;
+	bool plan_unfinished; /* the last CPU could not be given: none came for it yet */
+	/* CPUs that the plan gives us in all while some have not come, else 0 */
+	unsigned int planned;
+};
+
+/*
+ * bind.c: what the team was placed for: regions that find nothing changed touch no other
+ * thread's cache line.
+ */
+struct mal_rank_placed {
+	unsigned int team;
+	unsigned int cpus;
+	bool outdated;
+	/* of a runtime that started and may not have counted the rank's CPUs */
+	int (*_Atomic count)(void);
+};
+
+/* ompt.c: the runtime that has the team */
+struct mal_rank_ompt {
+	bool on;	     /* it reports its threads through OMPT */
+	bool for_gomp;	     /* it stands for libgomp: no thread ends at exit, nor waits long */
+	const void *runtime; /* where it is loaded */
+	/* of regions where threads mimic the primary one's floating point: its, and theirs */
+	struct mal_arithmetic arithmetic;
+	_Atomic uint64_t fp_flags;
+};
+
+/* region.c: the current region */
+struct mal_rank_region {
+	unsigned int depth;   /* of parallel regions opened by the primary thread */
+	unsigned int running; /* threads */
+	bool widened;	      /* it has more threads than the program knows of */
+	bool oversubscribed;  /* it has more threads than CPUs */
+	bool sized;	      /* its number of threads was our choice, not the program's */
+	/* it is oversubscribed, or may become so because it uses borrowed CPUs */
+	bool may_share_cpus;
+	bool free; /* it may have any team: proved */
+	/* it cannot tell its team, but has the program's: results could differ */
+	bool kept;
+	/*
+	 * Runs of the region that this one counts for in the samples; 0: its threads are
+	 * not timed.
+	 */
+	unsigned int weight;
+	uint64_t begin;
+	struct mal_region *current; /* or the last one */
+	uint64_t settle;	    /* ticks, set once */
+	uint64_t short_region;	    /* ticks, set once: of shorter ones only some runs are timed */
+	uint64_t free_ticks;	    /* in free regions so far */
+};
+
+/*
+ * region.c: what regions were last prepared for: while that is current there is nothing to
+ * prepare again. NUMBER changes with it, and after a region that leaves nothing the next
+ * can rely on.
+ */
+struct mal_rank_prepared {
+	uint32_t number;
+	uint64_t borrowers;
+	uint32_t rules, schedule, plan, reported_threads;
+	unsigned int team;
+};
+
+/* sizing.c */
+struct mal_rank_sizing {
+	uint64_t last_look;	    /* tick */
+	unsigned int looks_without; /* looks since another rank last waited */
+	unsigned int threads;	    /* most in a team so far */
+	/* ticks, set once */
+	uint64_t look_every;
+	uint64_t grow_region;
+	uint64_t share_region;
+};
+
+/*
+ * wait.c: polls of the primary thread in blocking calls. A wait that ends before `first`
+ * polls is not timed; of those some are, for all.
+ */
+struct mal_rank_polls {
+	unsigned int first;   /* polls to the first look at the clock; below 2: the first */
+	unsigned int due;     /* from one look to the next: they take some microseconds */
+	unsigned int counted; /* since the last look; 0: the thread slept since */
+	uint64_t sixteen;     /* ticks that so many polls take */
+	unsigned int untimed; /* short waits since the last one that was timed */
+	unsigned int until;   /* so many; SEED: of random numbers */
+	unsigned int seed;
+	bool timed;    /* the current wait is, from its first poll on */
+	uint64_t owed; /* ticks of such waits that still count as serial */
+	uint64_t call; /* ticks that count as our own time, in each */
+};
+
+/* lend.c: all in ticks, but: */
+struct mal_rank_lend {
+	bool lending;	    /* some of our CPUs are lent */
+	uint64_t next_look; /* at ranks that ask for CPUs */
+	uint64_t look_every;
+	uint64_t after; /* a wait shorter than this lends nothing */
+	/* moving averages: waits long enough to lend, and the cost of taking back */
+	uint64_t usual_wait;
+	uint64_t usual_cost;
+	uint64_t look_cost; /* of the last look at our other threads */
+	uint64_t watched;   /* tick of that, or of one at their CPU time */
+	uint64_t watch_every;
+	bool rests; /* one of them computed while CPUs were lent */
+	uint64_t last_poll;
+	unsigned int kept; /* the CPU that is not lent, where polls are not seen */
+	/* the last poll before the wait was abandoned, 0: it was not */
+	_Atomic uint64_t abandoned;
+};
+
+/* team.c: the team, and what the user, the program and the system say of it */
+struct mal_rank_team {
+	unsigned int size; /* threads that the next region gets */
+	unsigned int base; /* team size that the program knows of */
+	/* the user had it told more threads than CPUs, to grow (max_threads) */
+	bool reported_more;
+	/* the most threads that the program was told, 0: none */
+	_Atomic uint32_t reported_threads;
+	/* the user asked the runtime to bind threads: it may do so after a resize */
+	bool rebinds;
+	/* then: the CPUs of the calling thread's place; false: it has none */
+	bool (*place)(const struct mal_rank *rank, struct mal_cpumask *mask);
+	const struct mal_runtime *managed; /* it has the team; NULL: not opened yet */
+	bool block_fixed;		   /* the user or the program chose how threads wait */
+	/* the user or the program chose the schedule of schedule(runtime) loops */
+	_Atomic bool schedule_fixed;
+	bool levels_differ; /* the user chose thread numbers for nested regions */
+	bool all_limited;   /* the user bounds all threads of the process */
+	bool no_room;	    /* the system has no room for a larger team */
+	/* threads beyond the only one of the program compute as that does, which they help */
+	bool mimic_primary_fp;
+	unsigned int unbalanced; /* the program's team without us */
+	unsigned int own;	 /* the same, but as many as the user had it told */
+	unsigned int room;	 /* the largest team so far, or that there was room for */
+	uint32_t schedule;	 /* the one that we set, as in mal_header */
+	/* regions that keep the program's own: bits of enum mal_region_facts */
+	uint8_t keeps;
+	bool reported_two;	     /* the program is told 2 though the rank has one CPU */
+	int usual_blocktime;	     /* ms */
+	int usual_kind, usual_chunk; /* of schedule(runtime) */
+	unsigned int linger;	     /* enum mal_linger */
+	/* the size of a widened team in which the program asked for it, 0: it did not */
+	_Atomic unsigned int asked_inside;
+};
+
+/*
+ * prove.c: a program that can know its number of threads has regions of that size, but for
+ * those that are free
+ */
+struct mal_rank_proofs {
+	bool on;
+	/* it was told or chose 1 thread: it may leave out what several would need */
+	_Atomic bool reported_one;
+};
+
+/* mpi_test_loops.c: shared by the primary thread and the watching one */
+struct mal_rank_watch {
+	/* a lock, held for microseconds by the thread that lends or takes back */
+	_Atomic bool taken;
+	_Atomic uint32_t armed; /* the loop to watch, an odd number; 0: none */
+	_Atomic uint32_t looks;
+	/* twice the number of loops watched so far; primary thread */
+	uint32_t loops;
+	bool started;
+};
+
+/* wait_helper.c */
+struct mal_rank_helper {
+	/* BUSY: the helper acts for the primary thread, which waits for that */
+	_Atomic uint32_t wait;
+	_Atomic uint32_t rest; /* a futex: what the helper does while there is no call */
+	/* the helper's: the last call that it saw, and the tick when it did first */
+	uint32_t seen;
+	uint64_t since;
+	uint32_t calls;	    /* primary thread, as all below */
+	unsigned int eager; /* calls behind a long wait that are left */
+	bool blocks;	    /* the wait is a declared one that needs no CPU */
+	_Atomic bool tried; /* to start the helper, by any thread */
+	_Atomic bool started;
+};
+
+/*
+ * offered.c: waits that the primary thread declared. DRAWN of them after a short one are
+ * not timed, LEFT of these are to come: the next one counts for those. SEED: of random
+ * numbers. TICKS: what they took in all.
+ */
+struct mal_rank_declared {
+	unsigned int drawn, left, seed;
+	uint64_t ticks;
+};
+
+/* asleep.c: declared waits of other threads than the primary one; the helper has all but WAITS */
+struct mal_rank_asleep {
+	/* how many last, below MAL_ASLEEP_BEGUN; and how often one began or ended */
+	_Atomic uint64_t waits;
+	/* what it saw at the last look, and since when; ticks */
+	uint64_t seen, since;
+	uint64_t next;	  /* look */
+	uint64_t watched; /* tick of the last look at what threads computed */
+};
+
+/* unmanaged.c: of unmanaged ranks alone */
+struct mal_rank_work {
+	uint64_t waited;      /* CPU time of the primary thread in long waits, ns */
+	uint64_t polled;      /* and in short ones, in ticks: it polls */
+	uint64_t wait_begin;  /* its CPU time early in the current wait, 0: not known */
+	uint64_t last_cpu;    /* that of the process outside waits at the last sample, ns */
+	uint64_t last_serial; /* serial counter at the last sample, ticks */
+	uint64_t busy;	      /* ticks worked while unmanaged */
+	uint64_t not_serial;  /* ticks of the serial counter in which threads worked */
+	unsigned int peak;
+	unsigned int usable; /* CPUs that its threads can use now, 0 while disabled */
+	bool asks;	     /* between MPI calls it asks for CPUs */
+	unsigned int wish;   /* CPUs for which it has work, as it declared; 0: it did not */
+	bool stays;	     /* so did another thread than the primary one: in MPI it holds too */
+	/* tick of the last look at whether the other threads sleep, and: */
+	uint64_t looked;
+	bool idle;
+};
+
+/* lanes.c: what is in them of serial time, and of threads without slots; ticks */
+struct mal_rank_lanes {
+	uint64_t serial, loose;
+};
+
+/* pages.c: the tick of the last look, 0: there was none */
+struct mal_rank_pages {
+	uint64_t looked;
+};
+
+/* outside.c: waits outside MPI, of the primary thread; in ticks, but for NS */
+struct mal_rank_outside {
+	uint64_t waits;	   /* so far */
+	uint64_t in_calls; /* in calls that wait for a device */
+	uint64_t spun_ns;  /* CPU time in them, of long ones behind a long one */
+	bool long_call;	   /* the last one was */
+	uint64_t long_ticks;
+	/* CPU time in long waits in MPI, as far as it was looked at: */
+	uint64_t polled_ns;
+	uint64_t wait, looked, look_ns; /* the wait, and the last look in it */
+	/* What was known at the last sample, of that thread; 0: nothing. */
+	int32_t of;
+	struct mal_accounts {
+		uint64_t tick, serial, cpu, others, barriers, mpi, ours, delay;
+		uint64_t in_calls, spun;
+	} last;
+	bool no_delays; /* the kernel does not count them */
+};
+
+/* phase.c */
+struct mal_rank_phase {
+	uint64_t sampled_round;
+	uint64_t last_sample;	  /* tick */
+	unsigned int missed;	  /* answers in a row */
+	uint64_t serial;	  /* that counter at the last sample */
+	uint64_t calls;		  /* so many count as our own time so far */
+	struct mal_period period; /* of regions; large */
+};
+
+/* A part: constant to all, but for the module that its struct names first, as NAME_own. */
+#define MAL_PART(name) \
+	union { \
+		const struct mal_rank_##name name; \
+		struct mal_rank_##name name##_own; \
+	}
+
 /*
  * The process. Only its primary thread writes it, where not marked as atomic; while it computes in
  * a loop of tests it left, the thread that watches these takes its CPUs back (mpi_test_loops.c);
  * where its polls are not seen another thread lends them (wait_helper.c). The lists of CPUs change,
  * and CPUs are lent and taken back, under a lock (cpus/lock.h).
- * What all files know is in front; each of the structures in it is of the files named there.
  */
 struct mal_rank {
 	bool active;	/* attached to a segment; cleared in forked children and at the end */
 	bool observe;	/* never bind a thread */
 	bool divided;	/* the launcher bound no rank: this one has its share of their CPUs */
-	bool ompt;	/* an OpenMP runtime reports its threads through OMPT */
 	bool unmanaged; /* MPI has started and no such runtime has yet (unmanaged.h) */
 	unsigned int me;
 	unsigned int rank_count; /* ranks among which the node's CPUs of the step were divided */
 	struct mal_segment segment;
 	struct mal_rank_slot *slot;
 	struct mal_thread_slot *threads;
-	uint64_t short_region; /* ticks, set once: in shorter regions only some runs are timed */
 	struct mal_cpumask allocation; /* never left, whatever the segment says */
 	struct mal_cpumask home;
 	enum mal_mode mode;
 	unsigned int bits; /* enum mal_bits_wish: what may change bits of results */
-	/* bounds.c: what the program declares */
-	unsigned int limit;	/* CPUs that the rank can use at most, 0: any number */
-	unsigned int disabled;	/* how often its balancing was disabled */
-	uint32_t rules_dropped; /* bits of enum mal_rule that do not hold meanwhile */
-
-	/* cpus.c: the CPUs that we use now */
-	struct {
-		_Atomic int32_t holder; /* the thread that has their lock, 0: none (lock.h) */
-		uint16_t owned[MAL_MAX_CPUS];
-		uint16_t borrowed[MAL_MAX_CPUS];
-		unsigned int owned_count;
-		unsigned int borrowed_count;
-		uint32_t seen_changes;
-		uint32_t seen_plan;
-		bool plan_unfinished; /* the last CPU could not be given: none came for it yet */
-		/* CPUs that the plan gives us in all while some have not come, else 0 */
-		unsigned int planned;
-	} cpus;
-	/*
-	 * bind.c: what the team was placed for: regions that find nothing changed touch no other
-	 * thread's cache line.
-	 */
-	struct {
-		unsigned int team;
-		unsigned int cpus;
-		bool outdated;
-		/* of a runtime that started and may not have counted the rank's CPUs */
-		int (*_Atomic count)(void);
-	} placed;
-
+	MAL_PART(bounds);
+	MAL_PART(lock);
+	MAL_PART(cpus);
+	MAL_PART(placed);
 	/* primary.c, and who notes where that thread was last */
 	struct {
 		/* 0: no thread is the primary one yet; MAL_PRIMARY_ENDED */
@@ -80,242 +343,25 @@ struct mal_rank {
 		/* the process's first one, if it was that: its data outlive all other threads */
 		struct mal_thread *volatile first;
 	} primary;
-
-	/* region.c: the current region */
-	struct {
-		unsigned int depth;   /* of parallel regions opened by the primary thread */
-		unsigned int running; /* threads */
-		bool widened;	      /* it has more threads than the program knows of */
-		bool oversubscribed;  /* it has more threads than CPUs */
-		bool sized;	      /* its number of threads was our choice, not the program's */
-		/* it is oversubscribed, or may become so because it uses borrowed CPUs */
-		bool may_share_cpus;
-		/*
-		 * Runs of the region that this one counts for in the samples; 0: its threads are
-		 * not timed.
-		 */
-		unsigned int weight;
-		uint64_t begin;
-		struct mal_region *current; /* or the last one */
-		uint64_t settle;	    /* ticks, set once */
-	} region;
-	/*
-	 * region.c: what regions were last prepared for: while that is current there is nothing to
-	 * prepare again. NUMBER changes with it, and after a region that leaves nothing the next
-	 * can rely on.
-	 */
-	struct {
-		uint32_t number;
-		uint64_t borrowers;
-		uint32_t rules, schedule, plan, changes, reported_threads;
-		unsigned int team;
-	} prepared;
-
-	/* sizing.c */
-	struct {
-		uint64_t last_look;	    /* tick */
-		unsigned int looks_without; /* looks since another rank last waited */
-		unsigned int threads;	    /* most in a team so far */
-		/* ticks, set once */
-		uint64_t look_every;
-		uint64_t grow_region;
-		uint64_t share_region;
-	} sizing;
-
-	/*
-	 * wait.c: polls of the primary thread in blocking calls. A wait that ends before `first`
-	 * polls is not timed; of those some are, for all.
-	 */
-	struct {
-		unsigned int first;   /* polls to the first look at the clock; below 2: the first */
-		unsigned int due;     /* from one look to the next: they take some microseconds */
-		unsigned int counted; /* since the last look; 0: the thread slept since */
-		uint64_t sixteen;     /* ticks that so many polls take */
-		unsigned int untimed; /* short waits since the last one that was timed */
-		unsigned int until;   /* so many; SEED: of random numbers */
-		unsigned int seed;
-		bool timed;	 /* the current wait is, from its first poll on */
-		uint64_t owed;	 /* ticks of such waits that still count as serial */
-		uint64_t serial; /* that counter at the last sample */
-		uint64_t calls;	 /* so many count as our own time so far, each CALL ticks */
-		uint64_t call;
-	} polls;
-
-	/* lend.c: all in ticks, but: */
-	struct {
-		bool lending;	    /* some of our CPUs are lent */
-		uint64_t next_look; /* at ranks that ask for CPUs */
-		uint64_t look_every;
-		uint64_t after; /* a wait shorter than this lends nothing */
-		/* moving averages: waits long enough to lend, and the cost of taking back */
-		uint64_t usual_wait;
-		uint64_t usual_cost;
-		uint64_t look_cost; /* of the last look at our other threads */
-		uint64_t watched;   /* tick of that, or of one at their CPU time */
-		uint64_t watch_every;
-		bool rests; /* one of them computed while CPUs were lent */
-		uint64_t last_poll;
-		unsigned int kept; /* the CPU that is not lent, where polls are not seen */
-		bool blocks;	   /* then: the wait is a declared one that needs none */
-		/* the last poll before the wait was abandoned, 0: it was not */
-		_Atomic uint64_t abandoned;
-	} lend;
-
-	/* team.c: the team, and what the user, the program and the system say of it */
-	struct {
-		unsigned int size; /* threads that the next region gets */
-		unsigned int base; /* team size that the program knows of */
-		/* the user had it told more threads than CPUs, to grow (max_threads) */
-		bool reported_more;
-		/* the most threads that the program was told, 0: none */
-		_Atomic uint32_t reported_threads;
-		/* the user asked the runtime to bind threads: it may do so after a resize */
-		bool rebinds;
-		/* then: the CPUs of the calling thread's place; false: it has none */
-		bool (*place)(const struct mal_rank *rank, struct mal_cpumask *mask);
-		const struct mal_runtime *managed; /* it has the team; NULL: not opened yet */
-		const void *runtime; /* where the runtime is loaded that has the team */
-		bool for_gomp; /* it stands for libgomp: no thread ends at exit, nor waits long */
-		bool block_fixed; /* the user or the program chose how threads wait */
-		/* the user or the program chose the schedule of schedule(runtime) loops */
-		_Atomic bool schedule_fixed;
-		bool levels_differ; /* the user chose thread numbers for nested regions */
-		bool all_limited;   /* the user bounds all threads of the process */
-		bool no_room;	    /* the system has no room for a larger team */
-		/*
-		 * threads beyond the only one of the program compute as that does, which they help;
-		 * flags of floating point that they raised in the current region
-		 */
-		bool mimic_primary_fp;
-		struct mal_arithmetic arithmetic;
-		_Atomic uint64_t fp_flags;
-		unsigned int unbalanced; /* the program's team without us */
-		unsigned int own;	 /* the same, but as many as the user had it told */
-		unsigned int room;	 /* the largest team so far, or that there was room for */
-		uint32_t schedule;	 /* the one that we set, as in mal_header */
-		int usual_blocktime;	 /* ms */
-		int usual_kind, usual_chunk; /* of schedule(runtime) */
-		unsigned int linger;	     /* enum mal_linger */
-		/* the size of a widened team in which the program asked for it, 0: it did not */
-		_Atomic unsigned int asked_inside;
-	} team;
-
-	/*
-	 * prove.c: a program that can know its number of threads has regions of that size, but for
-	 * those that are free
-	 */
-	struct {
-		bool on;
-		bool reported_two; /* the program is told 2 though the rank has one CPU */
-		bool free;	   /* the current region may have any team */
-		/* it cannot tell its team, but has the program's: results could differ */
-		bool kept;
-		uint8_t keeps; /* the regions that keep theirs: bits of enum mal_region_facts */
-		/* it was told or chose 1 thread: it may leave out what several would need */
-		_Atomic bool reported_one;
-		uint64_t free_ticks; /* in free regions, primary thread */
-	} proofs;
-
-	/* mpi_test_loops.c: shared by the primary thread and the watching one */
-	struct {
-		/* a lock, held for microseconds by the thread that lends or takes back */
-		_Atomic bool taken;
-		_Atomic uint32_t armed; /* the loop to watch, an odd number; 0: none */
-		_Atomic uint32_t looks;
-		/* twice the number of loops watched so far; primary thread */
-		uint32_t loops;
-		bool started;
-	} watch;
-	/* wait_helper.c */
-	struct {
-		/* BUSY: the helper acts for the primary thread, which waits for that */
-		_Atomic uint32_t wait;
-		_Atomic uint32_t rest; /* a futex: what the helper does while there is no call */
-		/* the helper's: the last call that it saw, and the tick when it did first */
-		uint32_t seen;
-		uint64_t since;
-		uint32_t calls;	    /* primary thread, as all below */
-		unsigned int eager; /* calls behind a long wait that are left */
-		_Atomic bool tried; /* to start the helper, by any thread */
-		_Atomic bool started;
-	} helper;
-
-	/*
-	 * offered.c: waits that the primary thread declared. DRAWN of them after a short one are
-	 * not timed, LEFT of these are to come: the next one counts for those. SEED: of random
-	 * numbers. TICKS: what they took in all.
-	 */
-	struct {
-		unsigned int drawn, left, seed;
-		uint64_t ticks;
-	} declared;
-
-	/* asleep.c: waits that other threads than the primary one declared */
-	struct {
-		/* how many last, below MAL_ASLEEP_BEGUN; and how often one began or ended */
-		_Atomic uint64_t waits;
-		_Atomic bool lending; /* some of our CPUs are lent for them; under the lock */
-		/* the helper's: what it saw at the last look, and since when; ticks */
-		uint64_t seen, since;
-		uint64_t next;	  /* look */
-		uint64_t watched; /* tick of the last look at what threads computed */
-	} asleep;
-
-	/* unmanaged.c: of unmanaged ranks alone */
-	struct {
-		uint64_t waited;      /* CPU time of the primary thread in long waits, ns */
-		uint64_t polled;      /* and in short ones, in ticks: it polls */
-		uint64_t wait_begin;  /* its CPU time early in the current wait, 0: not known */
-		uint64_t last_cpu;    /* that of the process outside waits at the last sample, ns */
-		uint64_t last_serial; /* serial counter at the last sample, ticks */
-		uint64_t busy;	      /* ticks worked while unmanaged */
-		uint64_t not_serial;  /* ticks of the serial counter in which threads worked */
-		unsigned int peak;
-		unsigned int usable; /* CPUs that its threads can use now, 0 while disabled */
-		bool asks;	     /* between MPI calls it asks for CPUs */
-		unsigned int wish;   /* CPUs for which it has work, as it declared; 0: it did not */
-		bool stays; /* so did another thread than the primary one: in MPI it holds too */
-		/* tick of the last look at whether the other threads sleep, and: */
-		uint64_t looked;
-		bool idle;
-	} work;
-
-	/* lanes.c: what is in them of serial time, and of threads without slots; ticks */
-	struct {
-		uint64_t serial, loose;
-	} lanes;
-
-	/* pages.c: the tick of the last look, 0: there was none */
-	struct {
-		uint64_t looked;
-	} pages;
-
-	/* outside.c: waits outside MPI, of the primary thread; in ticks, but for NS */
-	struct {
-		uint64_t waits;	   /* so far */
-		uint64_t in_calls; /* in calls that wait for a device */
-		uint64_t spun_ns;  /* CPU time in them, of long ones behind a long one */
-		bool long_call;	   /* the last one was */
-		uint64_t long_ticks;
-		/* CPU time in long waits in MPI, as far as it was looked at: */
-		uint64_t polled_ns;
-		uint64_t wait, looked, look_ns; /* the wait, and the last look in it */
-		/* What was known at the last sample, of that thread; 0: nothing. */
-		int32_t of;
-		struct mal_accounts {
-			uint64_t tick, serial, cpu, others, barriers, mpi, ours, delay;
-			uint64_t in_calls, spun;
-		} last;
-		bool no_delays; /* the kernel does not count them */
-	} outside;
-
-	/* phase.c */
-	struct {
-		uint64_t sampled_round;
-		uint64_t last_sample;	  /* tick */
-		unsigned int missed;	  /* answers in a row */
-		struct mal_period period; /* of regions; large */
-	} phase;
+	MAL_PART(ompt);
+	MAL_PART(region);
+	MAL_PART(prepared);
+	MAL_PART(sizing);
+	MAL_PART(polls);
+	MAL_PART(lend);
+	MAL_PART(team);
+	MAL_PART(proofs);
+	MAL_PART(watch);
+	MAL_PART(helper);
+	MAL_PART(declared);
+	/* CPUs are lent for waits of asleep.h; under the lock, by who lends or takes back */
+	_Atomic bool lends_asleep;
+	MAL_PART(asleep);
+	MAL_PART(work);
+	MAL_PART(lanes);
+	MAL_PART(pages);
+	MAL_PART(outside);
+	MAL_PART(phase);
 };
 
 /* Numbers of mal_rank.asleep.waits: what a begin and an end add. */
@@ -376,13 +422,13 @@ extern __thread struct mal_thread mal_self __attribute__((tls_model("initial-exe
 /* How many of CPUS CPUs the rank can use by what the program declares. */
 static inline unsigned int mal_limited(const struct mal_rank *rank, unsigned int cpus)
 {
-	return rank->limit && rank->limit < cpus ? rank->limit : cpus;
+	return rank->bounds.limit && rank->bounds.limit < cpus ? rank->bounds.limit : cpus;
 }
 
 static inline uint32_t mal_rules(const struct mal_rank *rank)
 {
 	return atomic_load_explicit(&rank->segment.header->rules, memory_order_relaxed) &
-	       ~rank->rules_dropped;
+	       ~rank->bounds.rules_dropped;
 }
 
 static inline bool mal_rule(const struct mal_rank *rank, uint32_t rule)
