@@ -8,8 +8,9 @@
  * process has more CPU time than its own ones give, or would have, but for others that run there.
  * (A thread that wakes another and is about to sleep counts as ready too, until it has a CPU.)
  *
- * Invariant: threads that take turns keep no CPU of others (t/unit/test_borrower_use.c;
- * t/t2006-builds.t).
+ * Invariant: threads that take turns keep no CPU of others (t/unit/test_borrower_use.c:
+ * threads_in_turn_lose_it; t/t2006-builds.t), and those that compute at once get one though they
+ * did not before (threads_after_a_serial_part_get_it).
  */
 #include "libmalleable/rank/cpus/borrower_use.h"
 
@@ -27,10 +28,16 @@
 /* The part of its borrowed CPUs that a rank has to use, or for which it has ready threads. */
 #define USED 0.25
 #define WANTED 0.75
-/* From one look to the next; a verdict needs so much of borrowed CPUs, and holds for so long. */
+/*
+ * From one look to the next; a verdict needs so much of borrowed CPUs, and holds for so long at
+ * most: less where threads queue from one look to the next, which are this far apart.
+ */
 #define LOOK_S 1e-3
 #define ENOUGH_S 20e-3
 #define REFUSED_S 1.0
+#define QUEUED_S 5e-3
+/* A look at a process of many threads is long, and on a CPU that another rank could have. */
+#define LOOK_PART 32
 
 struct look {
 	uint64_t at;	       /* tick */
@@ -40,6 +47,7 @@ struct look {
 
 static struct {
 	struct look last;
+	uint64_t cost;		  /* of that look, in ticks */
 	double had, used, wanted; /* ticks of borrowed CPUs, since the last verdict */
 	uint64_t refused;	  /* until this tick */
 } borrowers[MAL_MAX_RANKS];
@@ -68,13 +76,20 @@ static uint64_t queued_in(int32_t pid)
 	return mal_s_to_ticks((double)sum * 1e-9);
 }
 
-/* False: there is no such process that we see. */
-static bool look_at(const struct mal_rank_slot *slot, uint64_t now, struct look *look)
+/*
+ * Look at NUMBER, and keep that as the last look. False: the last one was less than APART_S ago, or
+ * there is no such process that we see.
+ */
+static bool look_at(const struct mal_rank *rank, unsigned int number, double apart_s,
+		    struct look *look)
 {
+	const struct mal_rank_slot *slot = &rank->segment.ranks[number];
+	uint64_t now = mal_ticks(), since = now - borrowers[number].last.at;
 	int32_t pid = atomic_load(&slot->pid);
 	struct timespec used;
 
-	if (pid <= 0 || clock_gettime(mal_process_clock(pid), &used) < 0)
+	if (since < mal_s_to_ticks(apart_s) || since < LOOK_PART * borrowers[number].cost ||
+	    pid <= 0 || clock_gettime(mal_process_clock(pid), &used) < 0)
 		return false;
 	*look = (struct look){
 		.at = now,
@@ -82,6 +97,8 @@ static bool look_at(const struct mal_rank_slot *slot, uint64_t now, struct look 
 		.queued = queued_in(pid),
 		.changes = atomic_load(&slot->changes),
 	};
+	borrowers[number].last = *look;
+	borrowers[number].cost = mal_ticks() - now;
 	return true;
 }
 
@@ -99,9 +116,9 @@ static void count_cpus(const struct mal_rank *rank, unsigned int number, unsigne
 }
 
 /* Add what NUMBER did from one look to the next, both with the same CPUs. */
-static void add(const struct mal_rank *rank, unsigned int number, const struct look *now)
+static void add(const struct mal_rank *rank, unsigned int number, const struct look *last,
+		const struct look *now)
 {
-	const struct look *last = &borrowers[number].last;
 	double ticks = (double)(now->at - last->at), used, queued = 0;
 	unsigned int owned, borrowed;
 
@@ -125,26 +142,41 @@ static bool conclude(unsigned int number)
 	return uses;
 }
 
+/* Whether threads of NUMBER queued so much since the last look that it would use a further CPU. */
+static bool needs_more(const struct mal_rank *rank, unsigned int number)
+{
+	struct look look, last = borrowers[number].last;
+
+	return look_at(rank, number, QUEUED_S, &look) && look.changes == last.changes &&
+	       look.queued > last.queued &&
+	       (double)(look.queued - last.queued) >= WANTED * (double)(look.at - last.at);
+}
+
 bool mal_borrower_may(const struct mal_rank *rank, unsigned int number, uint64_t now)
 {
-	return now >= borrowers[number].refused ||
-	       atomic_load(&rank->segment.ranks[number].unmanaged) != true;
+	if (now >= borrowers[number].refused ||
+	    atomic_load(&rank->segment.ranks[number].unmanaged) != true)
+		return true;
+	if (!needs_more(rank, number))
+		return false;
+	borrowers[number].refused = 0;
+	return true;
 }
 
 bool mal_borrower_uses(const struct mal_rank *rank, unsigned int number, uint64_t now)
 {
-	const struct mal_rank_slot *slot = &rank->segment.ranks[number];
-	struct look look;
+	struct look look, last = borrowers[number].last;
 
-	if (atomic_load(&slot->unmanaged) != true ||
-	    now - borrowers[number].last.at < mal_s_to_ticks(LOOK_S) || !look_at(slot, now, &look))
-		return mal_borrower_may(rank, number, now);
-	if (look.changes == borrowers[number].last.changes && borrowers[number].last.at)
-		add(rank, number, &look);
-	borrowers[number].last = look;
-	if (borrowers[number].had < (double)mal_s_to_ticks(ENOUGH_S))
+	if (atomic_load(&rank->segment.ranks[number].unmanaged) != true)
 		return true;
-	if (!conclude(number))
-		borrowers[number].refused = now + mal_s_to_ticks(REFUSED_S);
-	return mal_borrower_may(rank, number, now);
+	if (now < borrowers[number].refused)
+		return false;
+	if (!look_at(rank, number, LOOK_S, &look))
+		return true;
+	if (look.changes == last.changes && last.at)
+		add(rank, number, &last, &look);
+	if (borrowers[number].had < (double)mal_s_to_ticks(ENOUGH_S) || conclude(number))
+		return true;
+	borrowers[number].refused = now + mal_s_to_ticks(REFUSED_S);
+	return false;
 }
