@@ -116,6 +116,10 @@ static void print_regions(FILE *out, const json_t *list)
 	const json_t *region;
 	size_t i;
 
+	if (!json_array_size(list)) {
+		fputs("  no named region has run\n", out);
+		return;
+	}
 	fprintf(out, "  %-32s %10s %5s %10s %6s %6s %6s %6s\n", "region", "runs", "ranks",
 		"seconds", "effic.", "MPI", "OpenMP", "loads");
 	json_array_foreach(list, i, region) print_region(out, region);

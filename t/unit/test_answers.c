@@ -80,12 +80,21 @@ static void names_of_regions_are_whole(void **state)
 	assert_non_null(strstr(printed, "columns: a  "));
 }
 
+static void without_regions_there_is_no_table_of_them(void **state)
+{
+	(void)state;
+	print("{\"version\":1,\"step\":\"1\",\"ranks\":[],\"regions\":[]}");
+	assert_non_null(strstr(printed, "\n  no named region has run\n"));
+	assert_null(strstr(printed, "OpenMP"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_but_text_is_printed),
 		cmocka_unit_test(any_number_is_printed),
 		cmocka_unit_test(names_of_regions_are_whole),
+		cmocka_unit_test(without_regions_there_is_no_table_of_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
