@@ -26,6 +26,7 @@ GREY = "#808080"
 # So many shades of a rank's colour tell how busy a CPU was for it, from none to all of the time; up
 # to so many CPUs have a lane of their own below for those who borrowed them.
 SHADES, TWO_LANES = 6, 64
+NAMED = 4  # so many ranks that used a CPU are named where the pointer is
 
 
 def cpu_seconds(trace: Trace) -> pandas.DataFrame:
@@ -153,11 +154,13 @@ def owners(trace: Trace) -> tuple[Columns, numpy.ndarray]:
 
 @dataclass
 class Use:
-    """Rows of CPUs: who used each in a column, and for which part of the time; -1: nobody."""
+    """Rows of CPUs: who used each in a column most, and for which part of the time all did; -1:
+    nobody. SHARED has the cells that several used: by row and column, their ranks and parts."""
 
     columns: Columns
     rank: numpy.ndarray
     part: numpy.ndarray
+    shared: dict[tuple[int, int], list[tuple[int, float]]]
 
 
 def _most_of(borrowed: pandas.DataFrame, shape: tuple[int, int]) -> numpy.ndarray:
@@ -166,6 +169,26 @@ def _most_of(borrowed: pandas.DataFrame, shape: tuple[int, int]) -> numpy.ndarra
     longest = borrowed.sort_values("busy_s")
     most[longest.cpu.to_numpy(int), longest.column.to_numpy(int)] = longest["rank"]
     return most
+
+
+def _by_owner(trace: Trace, number: numpy.ndarray) -> pandas.DataFrame:
+    """For how long each CPU was busy for its owners, by the NUMBER of each window's column."""
+    busy = trace.busy.fillna(0).to_numpy()
+    window, cpu = numpy.nonzero(busy)
+    return pandas.DataFrame({"cpu": cpu, "rank": trace.owners.to_numpy()[window, cpu],
+                             "column": number[window], "busy_s": busy[window, cpu]})
+
+
+def _shared(used: pandas.DataFrame, time_s: numpy.ndarray) -> dict:
+    """As in Use, whoever had most first."""
+    found: dict[tuple[int, int], list[tuple[int, float]]] = {}
+    used = used.groupby(["cpu", "column", "rank"], as_index=False).busy_s.sum()
+    used = used[used.duplicated(["cpu", "column"], keep=False) & (used.busy_s > 0)]
+    used = used.sort_values("busy_s", ascending=False, kind="stable")
+    for cpu, column, rank, busy_s in zip(*(used[name].tolist() for name in (
+            "cpu", "column", "rank", "busy_s"))):
+        found.setdefault((cpu, column), []).append((rank, busy_s / time_s[column]))
+    return found
 
 
 def use(trace: Trace) -> list[Use]:
@@ -190,9 +213,12 @@ def use(trace: Trace) -> list[Use]:
     def part(busy_s):
         return numpy.minimum(numpy.divide(busy_s, time_s, out=numpy.zeros(shape),
                                           where=time_s > 0), 1)
+    by_owner = _by_owner(trace, number)
     if split:
-        return [Use(columns, owner, part(owned.T)), Use(columns, most, part(borrowed))]
-    return [Use(columns, numpy.where(borrowed > owned.T, most, owner), part(owned.T + borrowed))]
+        return [Use(columns, owner, part(owned.T), _shared(by_owner, time_s)),
+                Use(columns, most, part(borrowed), _shared(found, time_s))]
+    return [Use(columns, numpy.where(borrowed > owned.T, most, owner), part(owned.T + borrowed),
+                _shared(pandas.concat([by_owner, found]), time_s))]
 
 
 def _shades() -> list[tuple[float, str]]:
@@ -207,21 +233,28 @@ def _shades() -> list[tuple[float, str]]:
     return scale
 
 
+def _who(part: Use, cpu: int, cell: int) -> str:
+    """Who used a CPU in a column, for the pointer."""
+    ranks = part.shared.get((cpu, cell)) or [(part.rank[cpu, cell], part.part[cpu, cell])]
+    more = f", and {len(ranks) - NAMED} more" if len(ranks) > NAMED else ""
+    return ", ".join(f"rank {rank} {100 * busy:.0f} %" for rank, busy in ranks[:NAMED]) + more
+
+
 def _add_use(figure: go.Figure, trace: Trace, row: int) -> None:
     parts = use(trace)
     edges, cells = parts[0].columns.edges()
-    rows, names = [], []
+    rows, said, names = [], [], []
     for cpu in range(len(trace.cpus)):
         for lane, part in enumerate(parts):
             rows.append([None if cell < 0 or part.rank[cpu, cell] < 0 or
                          (lane and not part.part[cpu, cell]) else
                          (int(part.rank[cpu, cell]), part.part[cpu, cell].item())
                          for cell in cells])
+            said.append([at and _who(part, cpu, cell) for at, cell in zip(rows[-1], cells)])
             names.append(f"CPU {trace.cpus[cpu]}" + (", borrowed" if lane else ""))
     shade = [[cell and cell[0] % len(RANK_COLOURS) * SHADES +
               min(math.ceil(cell[1] * (SHADES - 1)), SHADES - 1) for cell in line]
              for line in rows]
-    said = [[cell and f"rank {cell[0]}, {100 * cell[1]:.0f} %" for cell in line] for line in rows]
     each = -(-len(trace.cpus) // 40)
     lanes_each = len(parts)
     figure.add_heatmap(

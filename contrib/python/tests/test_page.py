@@ -89,10 +89,26 @@ def test_lanes_tell_owners_and_borrowers_apart(write):
     lane = draw(trace, cpu_seconds(trace)).data[0]
     assert lane.name == "use of CPUs" and list(lane.y) == [0, 1, 2, 3]
     assert [list(row) for row in lane.text] == [
-        ["rank 0, 50 %", "rank 0, 0 %"], [None, None], ["rank 1, 25 %", "rank 0, 0 %"],
-        ["rank 0, 62 %", None]]
+        ["rank 0 50 %", "rank 0 0 %"], [None, None], ["rank 1 25 %", "rank 0 0 %"],
+        ["rank 0 50 %, rank 2 12 %", None]]
     # A rank's colour is the darker the longer it was busy there.
     assert [list(row) for row in lane.z] == [[3, 0], [None, None], [8, 0], [4, None]]
+
+
+def test_each_rank_that_used_a_cpu_is_told(write):
+    trace = used(write, 65)
+    assert draw(trace, cpu_seconds(trace)).data[0].text[1][0] == (
+        "rank 0 50 %, rank 1 25 %, rank 2 12 %")
+    # Windows of several owners are in one column.
+    lines = [window([index % 8], busy=[500]) for index in range(3000)]
+    trace = malleable.read(write(step(1, 8), *lines))
+    lane = draw(trace, cpu_seconds(trace)).data[0]
+    assert lane.text[0][0] == "rank 0 25 %, rank 1 25 %"
+    lines = [window([index // 2 % 2], busy=[500], borrowed=[0, 2 + index % 6, 100])
+             for index in range(12000)]
+    trace = malleable.read(write(step(1, 8), *lines))
+    assert draw(trace, cpu_seconds(trace)).data[0].text[1][0] == (
+        "rank 2 2 %, rank 3 2 %, rank 4 2 %, rank 5 2 %, and 2 more")
 
 
 def test_without_busy_cpus_there_is_no_lane_of_them(write):
