@@ -15,9 +15,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass, field
-from typing import Iterator, Optional
+from typing import BinaryIO, Iterator, Optional
 
 from .command import Parser, complain, run, to_stdout
 from .files import Failure, failing, printable, write_files
@@ -33,6 +34,8 @@ REGIONS_PART = 0.1
 LOOK_S = 0.5
 # How long a step may take to end when it is told to.
 END_S = 60
+# So much of what a step prints is kept, the last of it, to tell why it failed.
+KEPT_BYTES = 1 << 16
 # srun's last words: what it, or the program, wrote before tells more.
 LAST_WORDS = re.compile(r'srun: error: [^ ]*: tasks? [-0-9,\[\]]+: |Try "srun --help"')
 # What an sbatch script was started with says nothing of a step of another shape.
@@ -209,6 +212,30 @@ def end(step: subprocess.Popen) -> None:
         step.wait()
 
 
+class Output:
+    """The last of what a step prints: all may be more than there is room for."""
+
+    def __init__(self, pipe: BinaryIO):
+        self.text = b""
+        self.reader = threading.Thread(target=self._read, args=(pipe,), daemon=True)
+        self.reader.start()
+
+    def _read(self, pipe: BinaryIO) -> None:
+        with pipe:
+            while part := os.read(pipe.fileno(), KEPT_BYTES):
+                self.text = (self.text + part)[-KEPT_BYTES:]
+
+    def lines(self) -> list[str]:
+        """Of srun and the program, once the step has ended. Somebody else may have the pipe yet."""
+        self.reader.join(LOOK_S)
+        lines = self.text.decode(errors="replace").split("\n")
+        return [line for line in lines if line.strip() and not line.startswith("balance: ")]
+
+    def reason(self) -> str:
+        said = sorted(self.lines(), key=lambda line: not LAST_WORDS.match(line))
+        return printable(said[-1])[:200] if said else "srun said nothing"
+
+
 def measure(job: Job, shape: Shape, progress: Progress, signals: Signals) -> None:
     """Run a step of this shape for a while, unless a signal has come."""
     if signals.first:
@@ -217,10 +244,10 @@ def measure(job: Job, shape: Shape, progress: Progress, signals: Signals) -> Non
     command = job.step(shape, f"--balance-trace={place}.trace")
     begun = time.monotonic()
     progress.show(shape, 0)
-    with open(place + ".log", "wb") as log:
-        step = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                env=job.environment, start_new_session=True)
+    step = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, env=job.environment, start_new_session=True)
     try:
+        output = Output(step.stdout)
         while not signals.first and step.poll() is None and \
                 time.monotonic() - begun < job.seconds:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -235,25 +262,12 @@ def measure(job: Job, shape: Shape, progress: Progress, signals: Signals) -> Non
             end(step)
     look(shape, _first(place + ".trace"))
     if by_itself and step.returncode > 0 and not shape.phases:
-        shape.why = f"it failed: {_last_line(place + '.log')}"
+        shape.why = f"it failed: {output.reason()}"
     elif not shape.phases:
-        pending = any("pending job step" in line for line in _said(place + ".log"))
+        pending = any("pending job step" in line for line in output.lines())
         shape.why = ("other steps of the job have its CPUs" if pending else
                      "no phase was measured")
     progress.step += 1
-
-
-def _said(path: str) -> list[str]:
-    """Last lines of srun and the program."""
-    with open(path, "rb") as file:
-        file.seek(max(file.seek(0, os.SEEK_END) - (1 << 16), 0))
-        lines = file.read(1 << 16).decode(errors="replace").split("\n")
-    return [line for line in lines if line.strip() and not line.startswith("balance: ")]
-
-
-def _last_line(path: str) -> str:
-    said = sorted(_said(path), key=lambda line: not LAST_WORDS.match(line))
-    return printable(said[-1])[:200] if said else "srun said nothing"
 
 
 def compare(tried: list[Shape]) -> list[Shape]:

@@ -23,6 +23,12 @@ if ranks == 4 and os.path.exists("fails"):
     print("what it does before\\n" * 5000, flush=True)
     sys.exit("srun: error: no such shape\\nsrun: error: n1: tasks 0-3: Exited with exit code 2"
              "\\nTry \\"srun --help\\" for more information")
+if os.path.exists("prints"):
+    print("x" * (1 << 22), flush=True)
+    there = os.path.dirname(options["balance-trace"])
+    with open("prints", "a") as file:
+        file.write("".join(f"{os.path.getsize(os.path.join(there, name))}\\n"
+                           for name in os.listdir(there)))
 if os.path.exists("hangs"):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(open("hangs").read()))
     time.sleep(600)
@@ -116,6 +122,13 @@ def test_other_phases_are_not_compared(tries):
     assert "not comparable: 30.0 regions in a phase, not 10.0" in out
     assert "it failed: srun: error: no such shape" in out
     assert out.splitlines()[-1] == "use: srun -N 1 -n 2 -c 4 --balance ./app"
+
+
+def test_what_a_step_prints_takes_no_room(tries):
+    (tries.path / "prints").touch()
+    assert tries("--ranks=1,2", "--", "./app").wait() == 0
+    sizes = [int(line) for line in (tries.path / "prints").read_text().split()]
+    assert sizes and max(sizes) < 1 << 20
 
 
 @pytest.mark.parametrize("said, why", [
