@@ -16,8 +16,12 @@
 #include "libmalleable/base/clock.h"
 #include "libmalleable/rank/state/rank.h"
 
-/* From one look to the next, at least; and so many pages are looked at, of so many ranges. */
+/*
+ * From one look to the next, at least, and so many times what a look took: of many maps a long
+ * time. So many pages are looked at, of so many ranges.
+ */
 #define LOOK_EVERY_S 5.0
+#define LOOK_PART 1000
 #define PAGES 1024
 #define RANGES 1024
 /* So often a look asks, until it has found most of these pages. */
@@ -184,12 +188,17 @@ void mal_pages_look_next(struct mal_rank *rank)
 
 void mal_pages_sample(struct mal_rank *rank, uint64_t now)
 {
+	uint64_t since = now - rank->pages.looked, begin;
 	int saved = errno;
 
 	if (!atomic_load_explicit(&rank->segment.header->pages, memory_order_relaxed) ||
-	    (rank->pages.looked && now - rank->pages.looked < mal_s_to_ticks(LOOK_EVERY_S)))
+	    (rank->pages.looked &&
+	     (since < mal_s_to_ticks(LOOK_EVERY_S) || since < LOOK_PART * rank->pages.cost)))
 		return;
 	rank->pages_own.looked = now;
+	begin = mal_ticks();
 	look(mal_lanes_of(&rank->segment, rank->me));
+	rank->pages_own.cost = mal_ticks() - begin;
+	mal_count(&rank->slot->count.overhead_ticks, rank->pages.cost);
 	errno = saved;
 }

@@ -16,6 +16,7 @@ static struct {
 	size_t pages, inside;
 	int error;
 	size_t touched; /* bytes of MEMORY, from its begin on */
+	uint64_t takes; /* ns to ask */
 } numa;
 
 static long answer(size_t count, char **pages, const int *to, int *node)
@@ -33,6 +34,7 @@ static long answer(size_t count, char **pages, const int *to, int *node)
 										       : -ENOENT;
 		numa.inside += inside;
 	}
+	turn_clock(numa.takes);
 	errno = numa.error;
 	return numa.error ? -1 : 0;
 }
@@ -88,6 +90,19 @@ static void a_look_is_rare_and_bounded(void **state)
 	assert_int_equal(numa.pages, 1024);
 }
 
+/* A look takes a thousandth of the time at most, and is overhead. */
+static void a_long_look_is_rarer(void **state)
+{
+	(void)state;
+	numa.takes = 20 * MS;
+	look_after(MS);
+	assert_int_equal(mal.slot->count.overhead_ticks, mal_s_to_ticks(0.02));
+	look_after(19900 * MS);
+	assert_int_equal(numa.asked, 1);
+	look_after(100 * MS);
+	assert_int_equal(numa.asked, 2);
+}
+
 /* Evenly: nearly all of this program is the large map. */
 static void pages_of_all_maps_count(void **state)
 {
@@ -136,8 +151,11 @@ static void a_filter_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(nobody_asks_unless_wanted), CASE(a_look_is_rare_and_bounded),
-		CASE(pages_of_all_maps_count),	 CASE(what_nobody_touched_takes_no_place),
+		CASE(nobody_asks_unless_wanted),
+		CASE(a_look_is_rare_and_bounded),
+		CASE(a_long_look_is_rarer),
+		CASE(pages_of_all_maps_count),
+		CASE(what_nobody_touched_takes_no_place),
 		CASE(a_filter_is_told),
 	};
 

@@ -269,9 +269,9 @@ struct mal_rank_lanes {
 	uint64_t serial, loose;
 };
 
-/* pages.c: the tick of the last look, 0: there was none */
+/* pages.c: the tick of the last look, 0: there was none; and the ticks that one took */
 struct mal_rank_pages {
-	uint64_t looked;
+	uint64_t looked, cost;
 };
 
 /* outside.c: waits outside MPI, of the primary thread; in ticks, but for NS */
