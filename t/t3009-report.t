@@ -89,11 +89,14 @@ ok "its trace has each window's part of that, and is at most twice as large for 
 
 # Where the rank's memory is: each rank looks, on a machine of any nodes.
 run "$stage/bin/malleable" run --libdir "$stage/lib/malleable" --balance=observe,pages=yes \
-	--balance-report="$work/pages.json" -- "${mpirun[@]}" -n 2 "$load" --iterations=10
+	--balance-report="$work/pages.json" --balance-trace="$work/pages.trace" -- \
+	"${mpirun[@]}" -n 2 "$load" --iterations=10
 ok "pages=yes tells where memory is" all_of "exits 0" \
 	"complains '^balance: memory: (all of it is on|it is on the|rank [01] has|the system does)'" \
 	"jq -e '.per_rank | all(.memory == null or (.memory | map(.pages_part) | add) > 0.99)' \
 		'$work/pages.json' >'$work/said'" \
+	"jq -e '.per_rank | all(.memory == null)' '$work/pages.json' >'$work/said' ||
+		grep -q '\"pages\":\[[01],' '$work/pages.trace'" \
 	"of_idle '.per_rank | all(.memory == null)'"
 
 # Too short for a window: one region, one collective call.

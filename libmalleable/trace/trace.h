@@ -27,9 +27,15 @@ struct mal_trace_region {
 /* So many uses of CPUs by ranks that do not own them are in a line, at most. */
 #define MAL_TRACE_BORROWED 2048
 
+/* So many numbers of pages are in a line, at most, and so large ones. */
+#define MAL_TRACE_PAGES 16384
+#define MAL_TRACE_PAGES_MAX 65536
+#define MAL_TRACE_NODES 1024
+
 /*
  * How long each CPU was busy in a window, in thousandths of it: for its owner, by CPU; and for
- * other ranks.
+ * other ranks. How many pages of those that it looked at a rank found on a NUMA node: all of a
+ * rank's whose numbers are others than in the window before.
  */
 struct mal_trace_busy {
 	const unsigned int *owned;
@@ -37,6 +43,10 @@ struct mal_trace_busy {
 		unsigned int cpu, rank, part; /* CPU: its index */
 	} *borrowed;
 	size_t count;
+	const struct mal_trace_pages {
+		unsigned int rank, node, count;
+	} *pages;
+	size_t pages_count;
 };
 
 /* Version of the format; files of other versions are refused. */

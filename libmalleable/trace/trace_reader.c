@@ -158,27 +158,41 @@ static bool read_part(const json_t *object, const char *name, double *part)
 	return json_is_number(item) && *part >= 0 && *part <= 1;
 }
 
-/* How busy CPUs were: a replay does not need it. */
-static bool read_busy(const struct mal_trace *trace, const json_t *line)
+/* A list of MOST times three numbers below LIMIT at most, or none. */
+static bool are_triples(const json_t *list, size_t most, const json_int_t limit[3])
 {
-	const json_t *owned = json_object_get(line, "busy"),
-		     *borrowed = json_object_get(line, "borrowed");
-	size_t count = json_array_size(borrowed);
-	unsigned int parts[MAL_MAX_CPUS];
+	size_t count = json_array_size(list);
 
-	if (owned && read_numbers(owned, parts, trace->topology.cpu_count, 0, 1001, 0) < 0)
-		return false;
-	if ((borrowed && !json_is_array(borrowed)) || count % 3 || count / 3 > MAL_TRACE_BORROWED)
+	if ((list && !json_is_array(list)) || count % 3 || count / 3 > most)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		const json_t *item = json_array_get(borrowed, i);
-		const json_int_t limit[3] = {trace->topology.cpu_count, trace->rank_count, 1001};
+		const json_t *item = json_array_get(list, i);
 
 		if (!json_is_integer(item) || json_integer_value(item) < 0 ||
 		    json_integer_value(item) >= limit[i % 3])
 			return false;
 	}
 	return true;
+}
+
+/* How busy CPUs were: a replay does not need it. */
+static bool read_busy(const struct mal_trace *trace, const json_t *line)
+{
+	const json_int_t limit[] = {trace->topology.cpu_count, trace->rank_count, 1001};
+	const json_t *owned = json_object_get(line, "busy");
+	unsigned int parts[MAL_MAX_CPUS];
+
+	if (owned && read_numbers(owned, parts, trace->topology.cpu_count, 0, 1001, 0) < 0)
+		return false;
+	return are_triples(json_object_get(line, "borrowed"), MAL_TRACE_BORROWED, limit);
+}
+
+/* Nor where memory was. */
+static bool read_pages(const struct mal_trace *trace, const json_t *line)
+{
+	const json_int_t limit[] = {trace->rank_count, MAL_TRACE_NODES, MAL_TRACE_PAGES_MAX + 1};
+
+	return are_triples(json_object_get(line, "pages"), MAL_TRACE_PAGES, limit);
 }
 
 static int read_window(struct reader *reader, const json_t *line)
@@ -201,6 +215,8 @@ static int read_window(struct reader *reader, const json_t *line)
 		return wrong(reader, "what others used is out of range");
 	if (!read_busy(trace, line))
 		return wrong(reader, "how busy CPUs were is out of range");
+	if (!read_pages(trace, line))
+		return wrong(reader, "where pages are is out of range");
 	if (!json_is_array(ranks))
 		return wrong(reader, "the ranks are missing");
 	memset(trace->samples, 0, trace->rank_count * sizeof(*trace->samples));

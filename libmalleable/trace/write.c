@@ -119,6 +119,18 @@ static json_t *borrowed(const struct mal_trace_busy *busy)
 	return list;
 }
 
+static json_t *pages(const struct mal_trace_busy *busy)
+{
+	json_t *list = busy && busy->pages_count ? json_array() : NULL;
+
+	for (size_t i = 0; list && i < busy->pages_count; i++) {
+		json_array_append_new(list, json_integer(busy->pages[i].rank));
+		json_array_append_new(list, json_integer(busy->pages[i].node));
+		json_array_append_new(list, json_integer(busy->pages[i].count));
+	}
+	return list;
+}
+
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
 			    const struct mal_sample *samples, const unsigned int *owner,
 			    struct mal_others_parts others, const struct mal_trace_busy *busy,
@@ -143,12 +155,13 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double
 				  sample->phases, "regions",
 				  regions_of(rank, regions, count, &at)));
 	}
-	write_line(writer, json_pack("{s:s, s:f, s:f, s:o, s:o, s:o, s:o*, s:o*, s:o}", "type",
-				     "window", "at_s", at_s, "elapsed_s", elapsed_s, "others_part",
-				     mal_json_number(others.used), "taken_part",
-				     mal_json_number(others.taken), "owner", owners(writer, owner),
-				     "busy", busy ? numbers(busy->owned, writer->cpu_count) : NULL,
-				     "borrowed", borrowed(busy), "ranks", ranks));
+	write_line(writer,
+		   json_pack("{s:s, s:f, s:f, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o}", "type",
+			     "window", "at_s", at_s, "elapsed_s", elapsed_s, "others_part",
+			     mal_json_number(others.used), "taken_part",
+			     mal_json_number(others.taken), "owner", owners(writer, owner), "busy",
+			     busy ? numbers(busy->owned, writer->cpu_count) : NULL, "borrowed",
+			     borrowed(busy), "pages", pages(busy), "ranks", ranks));
 }
 
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,

@@ -1395,6 +1395,28 @@ static void trace_has_busy_cpus(void **state)
 	trace_says("\"busy\":[0,125,0,0],\"ranks\"", true);
 }
 
+/* Where pages are is in a window if it is elsewhere than in the one before. */
+static void trace_has_pages(void **state)
+{
+	char options[256];
+
+	(void)state;
+	node_close(node);
+	snprintf(options, sizeof(options), "--policy=observe,pages=yes --trace-file=%s", file);
+	node = node_start(2, 2, options);
+	node_window(node, 1, (const double[]){2, 1});
+	looked(0, 100, 24);
+	node_window(node, 1, (const double[]){2, 1});
+	looked(1, 0, UINT32_MAX);
+	node_window(node, 1, (const double[]){2, 1});
+	looked(0, 0, 124);
+	node_window(node, 1, (const double[]){2, 1});
+	node_end_recording(node);
+	trace_says("\"pages\":[0,0,100,0,1,24],\"ranks\"", true);
+	trace_says("\"pages\":[1,1,65536],\"ranks\"", true);
+	trace_says("\"pages\":[0,1,124],\"ranks\"", true);
+}
+
 /* Without Slurm there is room for more ranks than come. */
 static void trace_has_the_ranks_that_came(void **state)
 {
@@ -1487,6 +1509,7 @@ int main(void)
 		CASE(memory_is_told),
 		CASE(trace_has_each_window),
 		CASE(trace_has_busy_cpus),
+		CASE(trace_has_pages),
 		CASE(trace_has_the_ranks_that_came),
 		CASE(unwritable_trace_is_an_error_at_the_end),
 		CASE(json_of_many_cpus),

@@ -61,7 +61,9 @@ static void read_as_written(void **state)
 						    {1, "io", 0.25, 0, 0.25, 0},
 						    {1, "solve \"x\"", 0.125, 0.5, 0, 0}};
 	const struct mal_trace_borrowed borrowed[2] = {{0, 1, 7}, {2, 0, 1000}};
-	const struct mal_trace_busy busy = {(const unsigned int[]){0, 1000, 0, 0}, borrowed, 2};
+	const struct mal_trace_pages pages[2] = {{0, 1, 1024}, {1, 13, 65536}};
+	const struct mal_trace_busy busy = {(const unsigned int[]){0, 1000, 0, 0}, borrowed, 2,
+					    pages, 2};
 	struct mal_trace_writer *writer;
 	struct mal_error err;
 
@@ -84,7 +86,8 @@ static void read_as_written(void **state)
 			     "\"solve \\\"x\\\"\":[0.125,0.5,0.0,0.0]}}]}\n"));
 	assert_true(has_text("\"phases\":2.0}]}\n"));
 	assert_false(has_text("of none that ran"));
-	assert_true(has_text("\"busy\":[0,1000,0,0],\"borrowed\":[0,1,7,2,0,1000],\"ranks\""));
+	assert_true(has_text("\"busy\":[0,1000,0,0],\"borrowed\":[0,1,7,2,0,1000],"
+			     "\"pages\":[0,1,1024,1,13,65536],\"ranks\""));
 	assert_true(has_text("\"owner\":[-1,1,-1,-1],\"ranks\""));
 	assert_int_equal(mal_trace_read(&again, path, &err), 0);
 	assert_string_equal(again.step, "7.0");
@@ -154,6 +157,10 @@ static void nothing_is_believed(void **state)
 		{STEP BUSY("\"borrowed\":[0,1,1]"), "how busy CPUs were is out of range"},
 		{STEP BUSY("\"borrowed\":[0,0,1001]"), "how busy CPUs were is out of range"},
 		{STEP BUSY("\"borrowed\":[0,0,-1]"), "how busy CPUs were is out of range"},
+		{STEP BUSY("\"pages\":[0,0]"), "where pages are is out of range"},
+		{STEP BUSY("\"pages\":[1,0,1]"), "where pages are is out of range"},
+		{STEP BUSY("\"pages\":[0,1024,1]"), "where pages are is out of range"},
+		{STEP BUSY("\"pages\":[0,0,65537]"), "where pages are is out of range"},
 		{STEP "{\"type\":\"ranks\",\"ranks\":1}\n", "line 2: number of ranks out of range"},
 		{STEP "{\"type\":\"ranks\",\"ranks\":1e9}\n", "number of ranks out of range"},
 		{STEP "{\"type\":\"ranks\",\"ranks\":1025}\n", "number of ranks out of range"},

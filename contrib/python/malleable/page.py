@@ -13,6 +13,7 @@ from plotly.offline import get_plotlyjs
 
 from .figures import cpu_seconds, draw, efficiencies, rank_sums
 from .files import counted, printable
+from .memory import draw_memory, memory
 from .trace import Trace
 
 STYLE = """\
@@ -108,10 +109,13 @@ class Part:
         self.recorded_s = float(trace.windows.elapsed_s.sum())
         self.seconds = cpu_seconds(trace)
         self.parts = efficiencies(self.seconds.sum())
+        self.memory = memory(trace)
 
-    def figure(self) -> str:
+    def figures(self) -> Iterator[str]:
         """As JSON that ends no script: plotly escapes what could."""
-        return draw(self.trace, self.seconds).to_json()
+        yield draw(self.trace, self.seconds).to_json()
+        if self.memory and len(self.memory.nodes) > 1:
+            yield draw_memory(self.memory).to_json()
 
     def row(self) -> str:
         trace = self.trace
@@ -168,6 +172,18 @@ class Part:
         return _table("ranks", ("rank", "CPUs at first", "in the end", "work s", "serial s",
                                 "in MPI s", "idle in regions s"), rows)
 
+    def where_memory_is(self) -> Iterator[str]:
+        if not self.memory:
+            return
+        yield "<h3>Where the memory is</h3>\n"
+        if len(self.memory.nodes) == 1:
+            yield '<p class="note">All of it, and of the CPUs, is on one NUMA node.</p>\n'
+            return
+        yield ("<figure>\n<figcaption>The parts of each rank's pages that are on each NUMA node, "
+               "beside the parts of its CPU time there: before CPUs moved between ranks for the "
+               "first time, and after the last time. Where they differ the rank computes on memory "
+               'of another node.</figcaption>\n<div class="plot"></div>\n</figure>\n')
+
     def html(self) -> Iterator[str]:
         trace = self.trace
         cut = " (the last line is not finished)" if trace.cut else ""
@@ -185,6 +201,7 @@ class Part:
                "out of balance. Efficiencies: 100 % means that nothing is lost; load balance is "
                "lost where ranks wait for others.</figcaption>\n"
                '<div class="plot"></div>\n</figure>\n')
+        yield from self.where_memory_is()
         yield ("<h3>Where the CPUs' time went</h3>\n"
                '<p class="note">Each is the product of those below it; 100 % means that nothing is '
                f"lost there (malleable-report(5)).</p>{self.tree()}")
@@ -225,7 +242,7 @@ def page(parts: list[Part]) -> Iterator[str]:
             "at best s", "efficiency", "load balance"), (part.row() for part in parts))
     for part in parts:
         yield from part.html()
-    figures = ",\n".join(part.figure() for part in parts)
+    figures = ",\n".join(figure for part in parts for figure in part.figures())
     yield (f'<script type="application/json" id="figures">[{figures}]</script>\n'
            f'<script type="text/plain" id="library">{packed}</script>\n'
            f"<script>{SCRIPT}</script>\n</body>\n</html>\n")

@@ -23,6 +23,8 @@ TIMES = ("elapsed_s", "work_s", "serial_s", "mpi_s", "barrier_s", "region_s", "p
 COUNTS = ("cpus", "most", "team")
 REGION_TIMES = TIMES[:4]
 MAX_BORROWED = 2048  # uses of CPUs by ranks that do not own them, in a line
+MAX_PAGES = 16384  # numbers of pages, in a line
+MAX_NODES = 1024
 
 
 @dataclass
@@ -44,6 +46,9 @@ class Trace:
     # (a place in cpus), rank, and busy_s for a rank that did not own it.
     busy: "pandas.DataFrame" = None
     borrowed: "pandas.DataFrame" = None
+    # window, rank, NUMA node, and how many of the pages that the rank looked at were there: all of
+    # a rank's whose numbers are others than before.
+    pages: "pandas.DataFrame" = None
     regions: "pandas.DataFrame" = None  # window, rank, name, and what it did in that named region
 
     def tells_use(self) -> bool:
@@ -94,6 +99,18 @@ def _numbers(values: Any, count: int, least: int, limit: int, what: str) -> list
     return values
 
 
+def _triples(line: dict, name: str, most: int, limits: tuple[int, int, int],
+             what: str) -> list[int]:
+    """Up to MOST times three whole numbers below these limits."""
+    values = line.get(name, [])
+    count = len(values) if isinstance(values, list) else 1
+    if count % 3 or count // 3 > most:
+        raise _Wrong(what)
+    for index, limit in enumerate(limits):
+        _numbers(values[index::3], count // 3, 0, limit, what)
+    return values
+
+
 def _seconds(line: dict, name: str) -> float:
     """Times that no clock shows are none; -1: it is no time."""
     value = line.get(name)
@@ -116,6 +133,7 @@ class _Reader:
         self.owners = array.array("h")
         self.busy = array.array("h")
         self.borrowed = {name: array.array("l") for name in ("window", "cpu", "rank", "part")}
+        self.pages = {name: array.array("l") for name in ("window", "rank", "node", "pages")}
         self.samples = {name: array.array("l") for name in ("window", "rank", *COUNTS)}
         self.samples.update((name, array.array("d")) for name in TIMES)
         self.regions: dict[str, Any] = {name: array.array("l") for name in ("window", "rank")}
@@ -147,6 +165,8 @@ class _Reader:
         owners = _numbers(line.get("owner"), len(self.trace.cpus), -1, self.trace.ranks,
                           "the number of owners is not that of CPUs")
         busy, borrowed = self.busy_parts(line)
+        pages = _triples(line, "pages", MAX_PAGES, (self.trace.ranks, MAX_NODES, 65537),
+                         "where pages are is out of range")
         ranks = line.get("ranks")
         if not isinstance(ranks, list):
             raise _Wrong("the ranks are missing")
@@ -160,10 +180,10 @@ class _Reader:
         self.owners.extend(owners)
         self.busy.extend(busy)
         number = len(self.windows["end_s"])
-        for index in range(0, len(borrowed), 3):
-            for column, value in zip(self.borrowed.values(),
-                                     (number, *borrowed[index:index + 3])):
-                column.append(value)
+        for columns, values in ((self.borrowed, borrowed), (self.pages, pages)):
+            for index in range(0, len(values), 3):
+                for column, value in zip(columns.values(), (number, *values[index:index + 3])):
+                    column.append(value)
         for sample in sorted(samples):
             for name, value in zip(self.samples, (number, *sample)):
                 self.samples[name].append(value)
@@ -176,13 +196,7 @@ class _Reader:
         busy = line.get("busy", [-1] * cpus)
         if "busy" in line:
             _numbers(busy, cpus, 0, 1001, what)
-        borrowed = line.get("borrowed", [])
-        count = len(borrowed) if isinstance(borrowed, list) else 1
-        if count % 3 or count // 3 > MAX_BORROWED:
-            raise _Wrong(what)
-        for index, limit in enumerate((cpus, self.trace.ranks, 1001)):
-            _numbers(borrowed[index::3], count // 3, 0, limit, what)
-        return busy, borrowed
+        return busy, _triples(line, "borrowed", MAX_BORROWED, (cpus, self.trace.ranks, 1001), what)
 
     def more_ranks(self, line: dict) -> None:
         """Ranks that came later."""
@@ -283,6 +297,8 @@ class _Reader:
             {name: numpy.asarray(values) for name, values in self.borrowed.items()})
         trace.borrowed["busy_s"] = (trace.borrowed.pop("part") / 1000 *
                                     elapsed_s[trace.borrowed.window.to_numpy(int) - 1])
+        trace.pages = pandas.DataFrame(
+            {name: numpy.asarray(values) for name, values in self.pages.items()})
         trace.samples = pandas.DataFrame(
             {name: numpy.asarray(values) for name, values in self.samples.items()})
         trace.regions = pandas.DataFrame(

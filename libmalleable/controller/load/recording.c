@@ -25,18 +25,27 @@ struct mal_recording {
 	uint64_t begun; /* mal_sampling_windows_begun() when that was so */
 	unsigned int owned[MAL_MAX_CPUS];
 	struct mal_trace_borrowed borrowed[MAL_TRACE_BORROWED];
+	/* By rank, its pages on each NUMA node, as the file has them; NULL: nobody wants them. */
+	uint32_t (*on_nodes)[MAL_NODES];
+	struct mal_trace_pages *pages; /* of the present window */
 };
 
 int mal_recording_open(struct mal_controller *controller)
 {
-	size_t lanes = (size_t)controller->step->segment.rank_count * controller->step->cpu_count;
+	size_t ranks = controller->step->segment.rank_count;
+	struct mal_recording *recording;
 
 	if (!controller->step->arguments.trace_file)
 		return 0;
-	controller->recording = calloc(1, sizeof(*controller->recording));
-	if (controller->recording)
-		controller->recording->told = calloc(lanes, sizeof(uint64_t));
-	return controller->recording && controller->recording->told ? 0 : -1;
+	recording = controller->recording = calloc(1, sizeof(*recording));
+	if (!recording)
+		return -1;
+	recording->told = calloc(ranks * controller->step->cpu_count, sizeof(uint64_t));
+	if (controller->step->choice.keys.pages) {
+		recording->on_nodes = calloc(ranks, sizeof(*recording->on_nodes));
+		recording->pages = calloc(ranks * MAL_NODES, sizeof(*recording->pages));
+	}
+	return recording->told && !recording->on_nodes == !recording->pages ? 0 : -1;
 }
 
 /*
@@ -144,6 +153,42 @@ static struct mal_trace_busy read_busy(struct mal_controller *controller,
 	return busy;
 }
 
+/* Where pages of RANK are, if that is elsewhere than when it was last written: into PAGES. */
+static size_t add_pages(const struct mal_lanes *lanes, unsigned int rank, uint32_t told[MAL_NODES],
+			struct mal_trace_pages *pages)
+{
+	bool changed = false;
+	size_t count = 0;
+
+	for (unsigned int node = 0; node < MAL_NODES; node++) {
+		uint32_t on = atomic_load(&lanes->pages[node]);
+
+		/* What a rank wrote may be anything. */
+		on = on < MAL_TRACE_PAGES_MAX ? on : MAL_TRACE_PAGES_MAX;
+		changed |= on != told[node];
+		told[node] = on;
+		if (on)
+			pages[count++] = (struct mal_trace_pages){rank, node, on};
+	}
+	return changed ? count : 0;
+}
+
+static size_t read_pages(const struct mal_controller *controller)
+{
+	const struct mal_recording *recording = controller->recording;
+	size_t count = 0;
+
+	for (unsigned int rank = 0; recording->on_nodes && rank < ranks_that_came(controller);
+	     rank++) {
+		const struct mal_lanes *lanes = mal_lanes_of(&controller->step->segment, rank);
+
+		if (atomic_load(&lanes->pages_known))
+			count += add_pages(lanes, rank, recording->on_nodes[rank],
+					   &recording->pages[count]);
+	}
+	return count;
+}
+
 /* Whether there is room to note named regions. */
 static bool make_room(struct mal_recording *recording, unsigned int ranks)
 {
@@ -210,6 +255,8 @@ void mal_recording_window(struct mal_controller *controller, const struct mal_wi
 	mal_trace_write_ranks(controller->recording->writer, ranks_that_came(controller));
 	count = read_regions(controller, window);
 	busy = read_busy(controller, window);
+	busy.pages = controller->recording->pages;
+	busy.pages_count = read_pages(controller);
 	mal_trace_write_window(controller->recording->writer, window->at_s, window->elapsed_s,
 			       window->samples, window->owner, controller->plausibility->parts,
 			       &busy, controller->recording->regions, count);
@@ -237,7 +284,11 @@ int mal_recording_end(struct mal_controller *controller, struct mal_error *err)
 		result = -1;
 	recording->writer = NULL;
 	free(recording->told);
+	free(recording->on_nodes);
+	free(recording->pages);
 	recording->told = NULL;
+	recording->on_nodes = NULL;
+	recording->pages = NULL;
 	free(recording->before);
 	free(recording->regions);
 	recording->before = NULL;
