@@ -356,9 +356,14 @@ static void lend_all_but(struct mal_rank *rank, unsigned int kept, uint64_t now)
 			lend_or_grant(rank, rank->cpus.owned[i], now);
 }
 
-/* Take back CPUs that who has them does not use. */
-static void take_back_unused(struct mal_rank *rank, uint64_t now)
+/*
+ * Take back CPUs that who has them does not use, but asks for again from now on. Returns whether
+ * there were any.
+ */
+static bool take_back_unused(struct mal_rank *rank, uint64_t now)
 {
+	bool any = false;
+
 	for (unsigned int i = 0; i < rank->cpus.owned_count; i++) {
 		unsigned int cpu = rank->cpus.owned[i];
 		struct mal_cpu_state state = mal_word_read(&rank->segment.cpus[cpu].word);
@@ -368,8 +373,11 @@ static void take_back_unused(struct mal_rank *rank, uint64_t now)
 		    mal_borrower_uses(rank, state.user, now))
 			continue;
 		roll_back(rank, &rank->segment.cpus[cpu], cpu, state.user);
+		mal_request_ask(&rank->segment, state.user, true);
 		mal_count(&rank->slot->count.reclaims, 1);
+		any = true;
 	}
+	return any;
 }
 
 /*
@@ -378,16 +386,16 @@ static void take_back_unused(struct mal_rank *rank, uint64_t now)
  */
 static bool lend_now(struct mal_rank *rank, uint64_t now, unsigned int kept)
 {
-	bool locked = mal_cpus_lock(rank), lends = others_let_us(rank, now);
+	bool locked = mal_cpus_lock(rank), lends = others_let_us(rank, now), again = false;
 
 	if (rank->lend.lending) {
 		if (lends)
-			take_back_unused(rank, now);
+			again = take_back_unused(rank, now);
 		else
 			take_back(rank);
 	}
-	if (lends &&
-	    (!rank->lend.lending || (may_lend(rank) && find_borrower(rank, now) != MAL_NOBODY))) {
+	if (lends && (!rank->lend.lending ||
+		      (may_lend(rank) && (again || find_borrower(rank, now) != MAL_NOBODY)))) {
 		rank->lend_own.lending = true;
 		lend_all_but(rank, kept, now);
 	}

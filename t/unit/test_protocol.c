@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "libmalleable/rank/cpus/bind.h"
+#include "libmalleable/rank/cpus/borrower_use.h"
 #include "libmalleable/rank/cpus/cpus.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/lend.h"
@@ -554,6 +555,46 @@ static void the_longer_region_first(void **state)
 	mal_call_end();
 }
 
+static bool used = true;
+
+bool mal_borrower_uses(const struct mal_rank *rank, unsigned int number, uint64_t now)
+{
+	(void)rank;
+	(void)number;
+	(void)now;
+	return used;
+}
+
+bool mal_borrower_may(const struct mal_rank *rank, unsigned int number, uint64_t now)
+{
+	(void)rank;
+	(void)number;
+	(void)now;
+	return used;
+}
+
+/* Who did not use a CPU may get it again, in the same call; until then it is there for others. */
+static void unused_cpus_are_there_for_all(void **state)
+{
+	(void)state;
+	mal_request_open(&mal.segment, 1, 1, test_clock.now + 2000 * MS, 1, true);
+	wait_and_lend();
+	assert_int_equal(cpu_state(1).user, 1);
+	/* It has as many as it can use. */
+	mal_request_ask(&mal.segment, 1, false);
+	used = false;
+	turn_clock(1 * MS);
+	mal_wait_poll();
+	assert_int_equal(cpu_state(1).user, MAL_NOBODY);
+	assert_true(cpu_state(1).lent && mal.segment.header->free_cpus);
+	used = true;
+	turn_clock(1 * MS);
+	mal_wait_poll();
+	assert_int_equal(cpu_state(1).user, 1);
+	mal_call_end();
+	assert_int_equal(cpu_state(1).user, 0);
+}
+
 /* Each CPU that a region gets lets it end earlier: the next lender chooses by that. */
 static void granted_regions_end_earlier(void **state)
 {
@@ -699,6 +740,7 @@ int main(void)
 		CASE(planned_cpus_are_expected),
 		CASE(nobody_would_borrow),
 		CASE(the_longer_region_first),
+		CASE(unused_cpus_are_there_for_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
