@@ -46,7 +46,7 @@ const struct mal_launcher mal_launchers[] = {
 			  [MAL_LAUNCHER_SIZE] = "PMI_SIZE",
 			  [MAL_LAUNCHER_LOCAL_SIZE] = "MPI_LOCALNRANKS"},
 	},
-	{NULL},
+	{0},
 };
 
 const struct mal_launcher *mal_launcher_of_daemon(const char *program)

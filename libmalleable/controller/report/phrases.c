@@ -75,8 +75,8 @@ static const char *const reasons[] = {
 	[MAL_REASON_DYNAMIC] = "the runtime chooses the number of threads (OMP_DYNAMIC)",
 	[MAL_REASON_REDUCTION] = "sums must be the same each time (KMP_DETERMINISTIC_REDUCTION)",
 	[MAL_REASON_BITS] = "results must be the same, and no region was classified (bits=)",
-	[MAL_REASON_DISPLAY] = "the runtime prints its threads (OMP_DISPLAY_AFFINITY, "
-			       "KMP_AFFINITY)",
+	[MAL_REASON_DISPLAY] =
+		"the runtime prints its threads (OMP_DISPLAY_AFFINITY, KMP_AFFINITY)",
 	[MAL_REASON_CANCELS] = "the program may leave loops early (OMP_CANCELLATION)",
 	[MAL_REASON_SYSTEM] =
 		"the system allows it no more threads (ulimit -u or -v, a limit of processes)",
