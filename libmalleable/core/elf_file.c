@@ -61,8 +61,8 @@ static void read_section(struct mal_elf_file *file, const ElfW(Shdr) * sections,
 		return;
 	file->symbol_count = section->sh_size / sizeof(*file->symbols);
 	section = &sections[section->sh_link];
-	if ((file->names = find(file, section)))
-		file->names_size = section->sh_size;
+	file->names = find(file, section);
+	file->names_size = file->names ? section->sh_size : 0;
 	/* Names end within: else each symbol's may be as long as the file. */
 	if (!file->names_size || file->names[file->names_size - 1])
 		file->names = NULL;

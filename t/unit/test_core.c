@@ -717,12 +717,12 @@ static void site_reports_make_no_reader_wait(void **state)
 	close(ends[1]);
 }
 
-/* A file of a section of each kind; the last name ends with LAST. */
-static bool opens_file(char last)
+/* A file of COUNT sections; the last name ends with LAST, and the fourth's names are outside. */
+static bool opens_file(char last, ElfW(Half) count)
 {
 	struct {
 		ElfW(Ehdr) header;
-		ElfW(Shdr) sections[3];
+		ElfW(Shdr) sections[5];
 		ElfW(Sym) symbols[2];
 		ElfW(Dyn) entries[1];
 		char names[8];
@@ -741,7 +741,7 @@ static bool opens_file(char last)
 	file.header.e_machine = EM_X86_64;
 #endif
 	file.header.e_shoff = offsetof(__typeof__(file), sections);
-	file.header.e_shnum = 3;
+	file.header.e_shnum = count;
 	file.sections[0] = (ElfW(Shdr)){.sh_type = SHT_DYNAMIC,
 					.sh_offset = offsetof(__typeof__(file), entries),
 					.sh_size = sizeof(file.entries)};
@@ -752,6 +752,9 @@ static bool opens_file(char last)
 	file.sections[2] = (ElfW(Shdr)){.sh_type = SHT_STRTAB,
 					.sh_offset = offsetof(__typeof__(file), names),
 					.sh_size = sizeof(file.names)};
+	file.sections[3] = file.sections[1];
+	file.sections[3].sh_link = 4;
+	file.sections[4] = (ElfW(Shdr)){.sh_type = SHT_STRTAB, .sh_size = sizeof(file) + 1};
 	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
 	close(fd);
 	opened = mal_elf_file_open(&elf, path);
@@ -768,8 +771,9 @@ static bool opens_file(char last)
 static void names_of_files_end(void **state)
 {
 	(void)state;
-	assert_true(opens_file('\0'));
-	assert_false(opens_file('h'));
+	assert_true(opens_file('\0', 3));
+	assert_false(opens_file('h', 3));
+	assert_false(opens_file('\0', 5));
 }
 
 int main(void)
