@@ -168,6 +168,7 @@ refused "spaces are not allowed" mpirun.0 "--cpus=0 rank=1"
 refused "wait=0: must be a number from 1 to" mpirun.0 --count=4 --wait=0
 refused "give a step and an option" mpirun.0 --wait
 refused "No such file" mpirun --from="$work/nonexistent"
+refused "from=$work: Is a directory" mpirun --from="$work"
 refused "without a rank" mpirun.0 --from="$work/orders"
 echo 'x --cpus=0' >"$work/wrong"
 refused "line 1: needs a rank and options" mpirun --from="$work/wrong"

@@ -77,17 +77,20 @@ static int append(struct arguments *arguments, const char *key, const char *valu
 	return 0;
 }
 
-/* All of FILE, which the caller frees. */
+/* All of the file NAME, which the caller frees. NULL: it was told why not. */
 static char *read_file(const char *name)
 {
 	FILE *file = strcmp(name, "-") == 0 ? stdin : fopen(name, "re");
 	char *text = NULL;
 	size_t size = 0;
 
-	if (!file || (getdelim(&text, &size, '\0', file) < 0 && ferror(file)))
+	if (!file || (getdelim(&text, &size, '\0', file) < 0 && ferror(file))) {
 		mal_option_wrong(&tool, "--from=%s: %s", name, strerror(errno));
-	else if (!text)
+		free(text);
+		text = NULL;
+	} else if (!text) {
 		text = strdup("");
+	}
 	if (file && file != stdin)
 		fclose(file);
 	return text;
