@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# What tools say of the sources: shellcheck on each script, Python, clang-format, and groff on man
-# pages.
+# What tools say of the sources: shellcheck on each script, Python, clang, clang-format, and groff
+# on man pages.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 5
+plan 6
 
 # tool WHAT TOOL COMMAND...: passes if the command says nothing; skipped without the tool.
 tool() {
@@ -34,6 +34,12 @@ formatted() {
 	find spank libmalleable policies contrib t -name '*.[ch]' -print0 |
 		xargs -0 "$format" --dry-run -Werror
 }
+name="clang has nothing to warn of"
+if [ -n "${LEFT_OUT:-}" ]; then
+	skip "$name" "configured without $LEFT_OUT"
+else
+	tool "$name" "clang-$("$srcdir/contrib/llvm")" quiet contrib/analyze --warnings "$builddir"
+fi
 format=clang-format-$(OMPCC='' "$srcdir/contrib/llvm")
 most=5 tool "the sources are formatted as .clang-format says" "$format" quiet formatted
 pages() {
