@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -68,18 +69,16 @@ static void add(struct ranges *ranges, const struct range *range, size_t page)
 static void read_ranges(struct ranges *ranges, size_t page)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
-	char line[512];
+	char *line = NULL;
+	size_t room = 0;
 	struct range range;
 
 	ranges->count = 0;
 	ranges->pages = 0;
-	while (maps && fgets(line, sizeof(line), maps)) {
+	while (maps && getline(&line, &room, maps) > 0)
 		if (is_anonymous(line, &range))
 			add(ranges, &range, page);
-		/* The rest of a long name. */
-		while (!strchr(line, '\n') && fgets(line, sizeof(line), maps))
-			;
-	}
+	free(line);
 	if (maps)
 		fclose(maps);
 }

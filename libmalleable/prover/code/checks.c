@@ -104,7 +104,7 @@ bool mal_check_value(struct mal_analysis *analysis, mal_value value, const char 
 	else if (mal_is_of_bounds(&analysis->values, value))
 		reason.text = "the bounds of a thread's iterations";
 	else if (!node->class && node->flags & MAL_PLACE &&
-		 (analysis->values.inner || analysis->at->lock))
+		 (analysis->values.inner || (analysis->at && analysis->at->lock)))
 		reason.text = "read at the bounds of a thread's iterations,";
 	else if (analysis->without && (node->class || node->flags & MAL_ITEM))
 		reason.text = "outside a loop, a thread's own iterations";
