@@ -19,8 +19,9 @@ void mal_request_open(const struct mal_segment *segment, unsigned int rank, uint
 				     .cpus = cpus,
 				     .until = until >> UNTIL_SHIFT};
 
-	atomic_store_explicit(&segment->requests[rank].since, since, memory_order_relaxed);
-	atomic_store_explicit(&segment->requests[rank].word, request.word, memory_order_release);
+	atomic_store_explicit(&mal_request_own(segment, rank)->since, since, memory_order_relaxed);
+	atomic_store_explicit(&mal_request_own(segment, rank)->word, request.word,
+			      memory_order_release);
 }
 
 bool mal_request_grant(const struct mal_segment *segment, unsigned int rank, uint64_t now)
@@ -35,7 +36,7 @@ bool mal_request_grant(const struct mal_segment *segment, unsigned int rank, uin
 		if (old.until > now)
 			request.until = now + (old.until - now) * old.cpus / (old.cpus + 1);
 		request.cpus += old.cpus < MAL_MAX_CPUS;
-	} while (!atomic_compare_exchange_weak(&segment->requests[rank].word, &old.word,
+	} while (!atomic_compare_exchange_weak(&mal_request_own(segment, rank)->word, &old.word,
 					       request.word));
 	return true;
 }
@@ -47,20 +48,22 @@ void mal_request_ask(const struct mal_segment *segment, unsigned int rank, bool 
 	do {
 		request = old;
 		request.asks = asks && old.open;
-	} while (!atomic_compare_exchange_weak(&segment->requests[rank].word, &old.word,
+	} while (!atomic_compare_exchange_weak(&mal_request_own(segment, rank)->word, &old.word,
 					       request.word));
 }
 
 void mal_request_forget(const struct mal_segment *segment, unsigned int rank)
 {
-	atomic_store(&segment->requests[rank].word, 0);
+	atomic_store(&mal_request_own(segment, rank)->word, 0);
 	atomic_thread_fence(memory_order_seq_cst);
 	atomic_store(&segment->ranks[rank].waiting_since, 0);
 	mal_borrower_check(segment, rank);
 }
 
-static void set_bit(_Atomic uint64_t *word, unsigned int bit, bool set)
+static void set_bit(const _Atomic uint64_t *hints, unsigned int bit, bool set)
 {
+	_Atomic uint64_t *word = (_Atomic uint64_t *)hints;
+
 	if (set)
 		atomic_fetch_or(word, UINT64_C(1) << bit);
 	else

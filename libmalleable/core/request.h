@@ -24,6 +24,13 @@ union mal_request {
 
 _Static_assert(sizeof(union mal_request) == sizeof(uint64_t), "a request is one word");
 
+/* Constant elsewhere, as the two words of hints: t/t0002-walls.t. */
+static inline struct mal_request_slot *mal_request_own(const struct mal_segment *segment,
+						       unsigned int rank)
+{
+	return (struct mal_request_slot *)&segment->requests[rank];
+}
+
 static inline union mal_request mal_request_read(const struct mal_segment *segment,
 						 unsigned int rank)
 {
@@ -45,7 +52,7 @@ static inline void mal_request_close(const struct mal_segment *segment, unsigned
 {
 	union mal_request bits = {.open = 1, .asks = 1};
 
-	atomic_fetch_and(&segment->requests[rank].word, ~bits.word);
+	atomic_fetch_and(&mal_request_own(segment, rank)->word, ~bits.word);
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -74,6 +81,7 @@ static inline void mal_borrower_set(const struct mal_segment *segment, unsigned 
 {
 	if (mal_request_read(segment, rank).borrower == borrower)
 		return;
-	atomic_fetch_xor(&segment->requests[rank].word, (union mal_request){.borrower = 1}.word);
+	atomic_fetch_xor(&mal_request_own(segment, rank)->word,
+			 (union mal_request){.borrower = 1}.word);
 	mal_borrower_check(segment, rank);
 }

@@ -285,8 +285,8 @@ struct mal_header {
 	 * and so on is one. Lenders act only if a bit of the first is set, borrowers only if one of
 	 * the second is.
 	 */
-	alignas(MAL_CACHE_LINE) _Atomic uint64_t borrowers;
-	_Atomic uint64_t free_cpus;
+	alignas(MAL_CACHE_LINE) const _Atomic uint64_t borrowers;
+	const _Atomic uint64_t free_cpus;
 	/* The controller sleeps on this futex. */
 	alignas(MAL_CACHE_LINE) _Atomic uint32_t wake;
 	_Atomic uint32_t arrivals;
@@ -375,7 +375,7 @@ _Static_assert(MAL_BOUNDARY_KINDS == 5 && MAL_RANK_DEAD == 3 && MAL_RULE_AWAIT =
 struct mal_segment {
 	struct mal_header *header;
 	struct mal_cpu_slot *cpus;
-	struct mal_request_slot *requests; /* of each rank */
+	const struct mal_request_slot *requests; /* of each rank; request.h */
 	struct mal_rank_slot *ranks;
 	struct mal_thread_slot *threads;
 	struct mal_region_slot *regions; /* MAL_NAMED_REGIONS of each rank */

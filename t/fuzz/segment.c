@@ -23,7 +23,7 @@ static void scribble(const struct mal_segment *segment)
 		size_t size;
 	} parts[] = {
 		{segment->ranks, FUZZ_RANKS * sizeof(*segment->ranks)},
-		{segment->requests, FUZZ_RANKS * sizeof(*segment->requests)},
+		{(void *)segment->requests, FUZZ_RANKS * sizeof(*segment->requests)},
 		{segment->cpus, FUZZ_CPUS * sizeof(*segment->cpus)},
 		{segment->header, sizeof(*segment->header)},
 		{segment->threads, (size_t)FUZZ_RANKS * FUZZ_THREADS * sizeof(*segment->threads)},

@@ -112,7 +112,7 @@ void fuzz_step_close(struct mal_controller *controller)
 	free(segment.header);
 	free(segment.cpus);
 	free(segment.ranks);
-	free(segment.requests);
+	free((void *)segment.requests);
 	free(segment.threads);
 	free(segment.regions);
 	free(controller);

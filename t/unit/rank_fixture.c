@@ -289,7 +289,7 @@ void close_ranks(void)
 	free(mal.segment.header);
 	free(mal.segment.cpus);
 	free(mal.segment.ranks);
-	free(mal.segment.requests);
+	free((void *)mal.segment.requests);
 	free(mal.segment.threads);
 	free(mal.segment.regions);
 	free(mal.segment.lanes);

@@ -182,7 +182,7 @@ static int tear_down(void **state)
 	free(step.segment.header);
 	free(step.segment.cpus);
 	free(step.segment.ranks);
-	free(step.segment.requests);
+	free((void *)step.segment.requests);
 	free(step.segment.threads);
 	mal_controller_close(&controller);
 	return 0;

@@ -348,7 +348,7 @@ static void is_found_again(void **state)
 static void end_granted(const void *where, uint64_t ticks, uint64_t from)
 {
 	/* Whatever is written there, a team of four uses no more. */
-	mal.segment.requests[0].word |= (union mal_request){.cpus = 0xfff}.word;
+	mal_request_own(&mal.segment, 0)->word |= (union mal_request){.cpus = 0xfff}.word;
 	turn_clock(ticks);
 	mal.segment.ranks[1].waiting_since = mal.region.begin + from;
 	mal_region_end(where);

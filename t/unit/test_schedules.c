@@ -101,7 +101,7 @@ static void lie(unsigned int rank)
 	node_slot(rank)->team = draw(2) ? UINT32_MAX : draw(9);
 	node_slot(rank)->count.boundaries[draw(MAL_BOUNDARY_KINDS)] =
 		said.boundaries[MAL_BOUNDARY_COLLECTIVE];
-	node_segment()->requests[rank].word = draw(2);
+	mal_request_own(node_segment(), rank)->word = draw(2);
 	node_thread(rank, draw(NODE_TEAM))->cpu = draw(2) ? draw(5000) : MAL_NO_CPU;
 	if (draw(4) == 0)
 		memset(&node_slot(rank)->home, (int)draw(256), sizeof(node_slot(rank)->home));

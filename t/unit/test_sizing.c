@@ -30,7 +30,7 @@ static void from_300_us(void **state)
 
 	(void)state;
 	let_borrow(1);
-	mal.segment.header->free_cpus = 1;
+	*(_Atomic uint64_t *)&mal.segment.header->free_cpus = 1;
 	take(&brief, 100, 290 * US);
 	assert_int_equal(borrows, 0);
 	assert_false(is_borrower(0));
@@ -201,7 +201,7 @@ static void creating_threads_is_no_work(void **state)
 	static const char region;
 
 	(void)state;
-	mal.segment.header->free_cpus = 1;
+	*(_Atomic uint64_t *)&mal.segment.header->free_cpus = 1;
 	mal.sizing_own.threads = 0;
 	take(&region, 1, 5 * LONG);
 	assert_true(mal.region.current->work <= 0);
