@@ -17,6 +17,9 @@
  * any more, lending is compared with them, for what they leave. Now and then the step does without
  * for a window or two: the way that measures best is the one that the step runs by (judge.h).
  */
+#include "policies/auto.h"
+
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,16 +35,10 @@
 #include "policies/model/record.h"
 #include "policies/model/unit.h"
 
-enum { PARAM_GAIN, PARAM_SMOOTH, PARAM_LEND, PARAM_GROW, PARAM_MOVE };
-
-static const struct mal_param params[] = {
-	[PARAM_GAIN] = {"gain", "least forecast gain, in percent, for which CPUs are moved", 3, 0,
-			100, NULL},
-	[PARAM_SMOOTH] = {"smooth", "weight of the past windows in the average load, 0 to 0.95",
-			  0.5, 0, 0.95, NULL},
-	[PARAM_LEND] = {"lend", "lend CPUs while waiting in MPI", 1, 0, 1, NULL},
-	[PARAM_GROW] = {"grow", "let long regions grow while they run", 1, 0, 1, NULL},
-	[PARAM_MOVE] = {"move", "move CPUs at phase boundaries", 1, 0, 1, NULL},
+static const struct mal_param params[MAL_AUTO_PARAMS] = {
+	[MAL_AUTO_GAIN] = {"gain", "least forecast gain, in percent, for which CPUs are moved", 3,
+			   0, 100, NULL},
+	MAL_AUTO_OTHER_PARAMS,
 };
 
 /* Act at once on a forecast gain this many times the least one. */
@@ -60,6 +57,7 @@ struct state {
 	/* Owners where a look began, and CPUs by rank. */
 	unsigned int left[MAL_MAX_CPUS], left_count[MAL_MAX_RANKS];
 	unsigned int planned[MAL_MAX_RANKS]; /* what the last plan asked for */
+	unsigned int most[MAL_MAX_RANKS];    /* CPUs that ranks can use, 0: any number */
 	const unsigned int *going;	     /* to these owners, by CPU; NULL: anywhere */
 	/* The last plan lends. Not the first: ranks lend only for regions that they have met. */
 	bool lent;
@@ -83,11 +81,11 @@ static void *create(const double *values)
 
 	if (!state)
 		return NULL;
-	state->gain = values[PARAM_GAIN] / 100;
-	state->may_lend = values[PARAM_LEND] != 0;
-	state->may_grow = values[PARAM_GROW] != 0;
-	state->may_move = values[PARAM_MOVE] != 0;
-	state->forecast.smooth = values[PARAM_SMOOTH];
+	state->gain = values[MAL_AUTO_GAIN] / 100;
+	state->may_lend = values[MAL_AUTO_LEND] != 0;
+	state->may_grow = values[MAL_AUTO_GROW] != 0;
+	state->may_move = values[MAL_AUTO_MOVE] != 0;
+	state->forecast.smooth = values[MAL_AUTO_SMOOTH];
 	reset_judge(state, true);
 	return state;
 }
@@ -266,6 +264,32 @@ static void place(struct state *state, const struct mal_view *view, const unsign
 	}
 }
 
+/* Work out what each forecast wants. */
+static bool want(struct state *state, const struct mal_view *view, unsigned int cpus)
+{
+	struct mal_sample samples[MAL_MAX_RANKS];
+	struct mal_view shown = *view;
+
+	memcpy(samples, view->samples, view->rank_count * sizeof(samples[0]));
+	shown.samples = samples;
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (state->most[rank] &&
+		    (!samples[rank].max || state->most[rank] < samples[rank].max))
+			samples[rank].max = state->most[rank];
+	return mal_record_want(&state->record, &shown, &state->forecast, cpus);
+}
+
+void mal_auto_limit(void *opaque, const unsigned int *most, unsigned int rank_count)
+{
+	struct state *state = opaque;
+
+	if (memcmp(state->most, most, rank_count * sizeof(*most)) == 0)
+		return;
+	memcpy(state->most, most, rank_count * sizeof(*most));
+	/* What was measured is of other ranks, so to say. */
+	mal_judge_reset(&state->judge, state->judge.allowed, state->judge.trusted);
+}
+
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
@@ -290,7 +314,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	was_trying = mal_judge_is_trying(judge);
 	watch(state, view, &window);
 	judge_forecasts(state, view, now, plan);
-	follows = mal_record_want(&state->record, view, &state->forecast, cpus);
+	follows = want(state, view, cpus);
 	place(state, view, now, was_trying && !mal_judge_is_trying(judge), follows, plan);
 	if (mal_judge_begin(judge, &window, plan->move)) {
 		begin_block(state, view, now, plan);
@@ -314,6 +338,17 @@ static void map(void *opaque, const struct mal_view *view, struct mal_plan *plan
 	const struct state *state = opaque;
 
 	mal_map_to(state->going, state->home.cpu_count, view, plan);
+}
+
+unsigned int mal_auto_rest(const void *opaque)
+{
+	const struct state *state = opaque;
+
+	if (!(state->may_lend || state->may_move))
+		return UINT_MAX;
+	if (state->moved || state->judge.part != MAL_JUDGE_BASE)
+		return 0;
+	return state->judge.steady;
 }
 
 const struct mal_policy mal_policy_auto = {

@@ -1,41 +1,62 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * explore.c: find by trial how many of their CPUs ranks should use, and the best loop schedule.
+ * explore.c: a layer over auto: find by trial how many of their CPUs ranks should use, and the best
+ * loop schedule.
  *
  * A memory-bound or contended program can be faster with some CPUs off. The policy measures the
  * phase time with all CPUs, then with half of them, and so on in halved steps. Phase time mostly
  * has one minimum over the number of threads (Charm++'s "spreading" measures too), so five trials
- * find the best eighth. Then the policy tries schedules for loops with schedule(runtime), and
- * threads again with a better schedule: tuned apart they miss the best (Kale, Menon, Senthil:
- * Adaptive loop scheduling with Charm++).
+ * find the best eighth. All ranks are tried together, then the longest ones alone if fewer threads
+ * made these faster. Then the policy tries schedules for loops with schedule(runtime), and threads
+ * again with a better schedule: tuned apart they miss the best (Kale, Menon, Senthil: Adaptive loop
+ * scheduling with Charm++).
  *
- * A trial lasts three short windows; the first is not counted. A trial begins only when its cost,
- * for a program that scales perfectly, fits into BUDGET of the run so far. The fastest setting
- * stays. When the phase time changes for good, the search starts again.
+ * A trial lasts three short windows; the first is not counted. It begins only when auto has been at
+ * rest, and when its cost, for a program that scales perfectly, fits into BUDGET of the run so far.
+ * It ends early if it is slow. What is faster than the windows before it and after it stays, and
+ * auto learns how many CPUs each rank uses. When the phase time changes for good, the search starts
+ * again.
+ *
+ * Invariant: a program that scales loses little by it, and one that is contended and unbalanced
+ * gets the better of both (t/unit/test_closed.c: explore_is_as_good_as_both).
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "policies/auto.h"
 #include "policies/interface/builtin.h"
+#include "policies/interface/limits.h"
 #include "policies/model/model.h"
 
-enum { PARAM_BUDGET, PARAM_GAIN, PARAM_MIN, PARAM_SCHEDULE };
+enum { PARAM_BUDGET = MAL_AUTO_PARAMS, PARAM_MIN, PARAM_SCHEDULE };
 
 static const struct mal_param params[] = {
+	[MAL_AUTO_GAIN] = {"gain",
+			   "least gain, in percent, for which CPUs are moved, or a trial's "
+			   "setting is kept",
+			   3, 0, 50, NULL},
+	MAL_AUTO_OTHER_PARAMS,
 	[PARAM_BUDGET] = {"budget", "part of the run that trials may cost, in percent", 5, 0.1, 50,
 			  NULL},
-	[PARAM_GAIN] = {"gain", "by how much a trial must be faster, in percent", 3, 0, 50, NULL},
 	[PARAM_MIN] = {"least", "eighths of its CPUs that a rank uses at least", 1, 1, 8, NULL},
 	[PARAM_SCHEDULE] = {"schedule", "tune loops with schedule(runtime) too, or keep them", 0, 0,
 			    1, "keep|tune"},
 };
 
-/* The policy counts use in eighths of a rank's CPUs. */
+/* The policy counts use in eighths of the CPUs that a rank has when its search begins. */
 #define ALL 8
 #define FIRST_STEP 4
 /* Another schedule shifts the best number of threads only a little. */
 #define NEXT_STEP 2
-/* Windows of a trial. */
+/* Ranks that compute for this part of the longest one's time are searched together with it. */
+#define NEAR 0.8
+/* A trial begins when auto has been at rest for so many windows. */
+#define REST 4
+/* Windows of a trial, and of the best setting after one that looks better. */
 #define TRIAL_WINDOWS 3
+#define AFTER_WINDOWS 2
+/* A trial is over as soon as it is so many times as slow. */
+#define CLEAR 1.25
 /* Assume that more threads, or another schedule, make a window this many times as long. */
 #define UNKNOWN_COST 1.5
 /* The phase time has changed if it differs by DRIFT in this many windows in a row. */
@@ -52,27 +73,37 @@ static const struct mal_schedule schedules[] = {
 #define SCHEDULES (sizeof(schedules) / sizeof(schedules[0]))
 
 struct setting {
-	int eighths;
+	int eighths;	 /* of the ranks that are searched */
 	size_t schedule; /* index */
 };
 
 struct state {
+	void *balancer;	      /* auto's */
+	unsigned int rest;    /* windows */
+	struct mal_plan last; /* auto's */
 	double budget, gain;
 	int min;
 	bool tune;
+	/* By rank: CPUs when its search began, 0: it is not searched; was it searched before? */
+	unsigned int whole[MAL_MAX_RANKS];
+	bool searched[MAL_MAX_RANKS], hopeful[MAL_MAX_RANKS]; /* hopeful: faster in a trial */
+	double before_s[MAL_MAX_RANKS];	  /* computing, a phase, before the trial */
+	unsigned int most[MAL_MAX_RANKS]; /* CPUs that the others use; 0: all */
 	struct setting best, trial;
-	bool trying;
-	int windows;	   /* of the trial */
-	double trial_s;	   /* sum of its phase times */
+	enum { BASE, TRIAL, AFTER } part;
+	int windows;	   /* of the part */
+	double sum_s;	   /* of their phase times, but for the first one's */
+	double trial_s;	   /* phase time in the trial */
 	bool searching;	   /* there may be more to try */
 	bool improved;	   /* the search in this dimension has found something */
+	bool together;	   /* all ranks are searched next */
 	int step;	   /* eighths, 0: all of them were tried */
 	bool again;	   /* threads, because of a better schedule */
 	bool threads_done; /* schedules are searched now */
 	bool downwards;	   /* the next trial of this step is below the best */
 	size_t schedule;   /* that is tried next */
 	double phase_s;	   /* average with the best */
-	int drifted;	   /* windows in a row */
+	int drifted, calm; /* windows in a row */
 	double run_s, lost_s;
 };
 
@@ -84,12 +115,13 @@ static void search_threads(struct state *state, int step)
 	state->threads_done = false;
 }
 
+/* Search anew, all ranks together at first. */
 static void begin_search(struct state *state)
 {
 	search_threads(state, FIRST_STEP);
-	state->searching = true;
-	state->again = false;
-	state->trying = false;
+	memset(state->searched, 0, sizeof(state->searched));
+	memset(state->hopeful, 0, sizeof(state->hopeful));
+	state->searching = state->together = true;
 	state->drifted = 0;
 }
 
@@ -99,8 +131,13 @@ static void *create(const double *values)
 
 	if (!state)
 		return NULL;
+	state->balancer = mal_policy_auto.create(values);
+	if (!state->balancer) {
+		free(state);
+		return NULL;
+	}
 	state->budget = values[PARAM_BUDGET] / 100;
-	state->gain = values[PARAM_GAIN] / 100;
+	state->gain = values[MAL_AUTO_GAIN] / 100;
 	state->min = (int)values[PARAM_MIN];
 	state->tune = values[PARAM_SCHEDULE] != 0;
 	state->best.eighths = ALL;
@@ -108,11 +145,112 @@ static void *create(const double *values)
 	return state;
 }
 
+static void destroy(void *opaque)
+{
+	struct state *state = opaque;
+
+	if (state)
+		mal_policy_auto.destroy(state->balancer);
+	free(state);
+}
+
+/* The most CPUs that RANK uses with SETTING; 0: all. */
+static unsigned int most_of(const struct state *state, unsigned int rank, struct setting setting)
+{
+	if (!state->whole[rank])
+		return state->most[rank];
+	if (setting.eighths == ALL)
+		return 0;
+	return (state->whole[rank] * (unsigned int)setting.eighths + ALL - 1) / ALL;
+}
+
+/* What RANK leaves off none of is 0. */
+static unsigned int use_of(const struct state *state, const struct mal_view *view,
+			   unsigned int rank, struct setting setting)
+{
+	unsigned int most = most_of(state, rank, setting);
+
+	return most < view->samples[rank].cpus ? most : 0;
+}
+
+/* Does the trial differ from the best setting, with the CPUs that ranks have now? */
+static bool is_other(const struct state *state, const struct mal_view *view)
+{
+	if (state->trial.schedule != state->best.schedule)
+		return true;
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].running && use_of(state, view, rank, state->trial) !=
+							   use_of(state, view, rank, state->best))
+			return true;
+	return false;
+}
+
+static double computing_s(const struct mal_sample *sample)
+{
+	return sample->running ? sample->elapsed_s - sample->mpi_s : 0;
+}
+
+/* The eighths of its CPUs that RANK uses. */
+static int eighths_of(const struct state *state, const struct mal_view *view, unsigned int rank)
+{
+	unsigned int cpus = view->samples[rank].cpus, use = use_of(state, view, rank, state->best);
+
+	return use ? (int)(ALL * use / cpus) : ALL;
+}
+
+/* Tell auto how many CPUs ranks can use. */
+static void tell(struct state *state)
+{
+	unsigned int most[MAL_MAX_RANKS];
+
+	for (unsigned int rank = 0; rank < MAL_MAX_RANKS; rank++)
+		most[rank] = most_of(state, rank, state->best);
+	mal_auto_limit(state->balancer, most, MAL_MAX_RANKS);
+}
+
+/*
+ * First all ranks are searched together: those of a balanced program are faster with fewer threads
+ * only if all have fewer. Then those for which the others wait, if a trial made them faster.
+ * Returns false if nobody is left to search.
+ */
+static bool next_ranks(struct state *state, const struct mal_view *view)
+{
+	unsigned int longest = 0;
+	bool others = false;
+	int eighths;
+
+	for (unsigned int rank = 1; rank < view->rank_count; rank++)
+		if (computing_s(&view->samples[rank]) > computing_s(&view->samples[longest]))
+			longest = rank;
+	if (!state->together && (state->searched[longest] || !state->hopeful[longest]))
+		return false;
+	eighths = eighths_of(state, view, longest);
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		const struct mal_sample *sample = &view->samples[rank];
+		bool near = state->together ||
+			    (!state->searched[rank] &&
+			     computing_s(sample) >= NEAR * computing_s(&view->samples[longest]));
+		bool now = sample->running && near && eighths_of(state, view, rank) == eighths;
+
+		state->most[rank] = most_of(state, rank, state->best);
+		state->whole[rank] = now ? sample->cpus : 0;
+		state->searched[rank] |= now && !state->together;
+		others |= sample->running && !now;
+	}
+	state->best.eighths = eighths;
+	tell(state);
+	if (!state->together && !others)
+		return false;
+	state->again = state->together = false;
+	search_threads(state, FIRST_STEP);
+	return true;
+}
+
 /*
  * Choose other numbers of threads: on one side of the best, then on the other, then in smaller
  * steps. Returns false when all were tried.
  */
-static bool next_threads(struct state *state)
+static bool next_threads(struct state *state, const struct mal_view *view)
 {
 	while (state->step) {
 		int eighths = state->best.eighths + (state->downwards ? -state->step : state->step);
@@ -123,7 +261,8 @@ static bool next_threads(struct state *state)
 		if (eighths < state->min || eighths > ALL)
 			continue;
 		state->trial = (struct setting){eighths, state->best.schedule};
-		return true;
+		if (is_other(state, view))
+			return true;
 	}
 	return false;
 }
@@ -147,12 +286,12 @@ static bool next_schedule(struct state *state)
 }
 
 /*
- * Choose the next trial: threads, then schedules, and again while one changes the other. Returns
- * false when nothing is left to try.
+ * Choose the next trial for these ranks: threads, then schedules, and again while one changes the
+ * other. Returns false when nothing is left to try.
  */
-static bool next_trial(struct state *state)
+static bool next_setting(struct state *state, const struct mal_view *view)
 {
-	if (next_threads(state))
+	if (next_threads(state, view))
 		return true;
 	if (!state->tune)
 		return false;
@@ -163,7 +302,7 @@ static bool next_trial(struct state *state)
 			return false;
 		search_threads(state, NEXT_STEP);
 		state->again = true;
-		if (next_threads(state))
+		if (next_threads(state, view))
 			return true;
 	}
 	if (state->again && !state->improved)
@@ -174,18 +313,58 @@ static bool next_trial(struct state *state)
 	return next_schedule(state);
 }
 
-static void end_trial(struct state *state, double phase_s)
+static bool next_trial(struct state *state, const struct mal_view *view)
 {
-	state->trying = false;
-	if (phase_s >= (1 - state->gain) * state->phase_s)
-		return;
+	while (state->together || !next_setting(state, view))
+		if (!next_ranks(state, view))
+			return false;
+	return true;
+}
+
+static void enter(struct state *state, int part)
+{
+	state->part = part;
+	state->windows = 0;
+	state->sum_s = 0;
+}
+
+/* The trial was faster than the best setting before it and after it. */
+static void keep(struct state *state)
+{
 	/* Continue from here in smaller steps, on both sides. */
 	if (state->step && !state->downwards)
 		state->step /= 2;
 	state->downwards = true;
 	state->best = state->trial;
-	state->phase_s = phase_s;
+	state->phase_s = state->trial_s;
 	state->improved = true;
+	tell(state);
+}
+
+static bool is_faster(const struct state *state, double best_s)
+{
+	return state->trial_s < (1 - state->gain) * best_s;
+}
+
+/* Seconds that RANK computed for in a phase. */
+static double computing_of_phase(const struct mal_view *view, unsigned int rank, double phase_s)
+{
+	const struct mal_sample *sample = &view->samples[rank];
+
+	return sample->elapsed_s > 0 ? phase_s * computing_s(sample) / sample->elapsed_s : 0;
+}
+
+/* Is any rank faster in the trial, be it that others are slower? */
+static void look_at_ranks(struct state *state, const struct mal_view *view, double phase_s)
+{
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		double now_s = computing_of_phase(view, rank, phase_s);
+
+		if (state->part == BASE)
+			state->before_s[rank] = now_s;
+		else if (state->part == TRIAL)
+			state->hopeful[rank] |= now_s < (1 - state->gain) * state->before_s[rank];
+	}
 }
 
 /* Check in a window with the best setting whether its phase time still holds. */
@@ -199,6 +378,7 @@ static void watch(struct state *state, double phase_s)
 	}
 	change = phase_s / state->phase_s - 1;
 	state->drifted = change > DRIFT || change < -DRIFT ? state->drifted + 1 : 0;
+	state->calm = state->drifted ? 0 : state->calm + 1;
 	if (state->drifted == DRIFT_WINDOWS) {
 		begin_search(state);
 		state->phase_s = phase_s;
@@ -207,19 +387,31 @@ static void watch(struct state *state, double phase_s)
 	}
 }
 
-static void learn(struct state *state, double phase_s, double window_s)
+/* A window of a trial, or of the best setting after it. */
+static void learn_trial(struct state *state, double phase_s, double window_s)
 {
-	state->run_s += window_s;
-	if (!state->trying) {
-		watch(state, phase_s);
-		return;
-	}
 	if (phase_s > state->phase_s)
 		state->lost_s += window_s * (1 - state->phase_s / phase_s);
 	if (state->windows++)
-		state->trial_s += phase_s;
-	if (state->windows == TRIAL_WINDOWS)
-		end_trial(state, state->trial_s / (TRIAL_WINDOWS - 1));
+		state->sum_s += phase_s;
+	if (state->part == AFTER) {
+		if (state->windows < AFTER_WINDOWS)
+			return;
+		if (is_faster(state, (state->phase_s + state->sum_s / (AFTER_WINDOWS - 1)) / 2))
+			keep(state);
+		enter(state, BASE);
+		return;
+	}
+	if (state->windows < 2) {
+		if (phase_s > CLEAR * state->phase_s)
+			enter(state, BASE);
+		return;
+	}
+	state->trial_s = state->sum_s / (state->windows - 1);
+	if (!is_faster(state, state->phase_s))
+		enter(state, BASE);
+	else if (state->windows == TRIAL_WINDOWS)
+		enter(state, AFTER);
 }
 
 /* The most that a trial beginning now may cost. */
@@ -232,14 +424,55 @@ static double cost_of_trial(const struct state *state, double window_s)
 	return TRIAL_WINDOWS * window_s * (longer - 1);
 }
 
-static void begin_trial(struct state *state, double window_s)
+static void begin_trial(struct state *state, const struct mal_view *view, double window_s)
 {
-	if (state->trying || !state->searching || state->phase_s <= 0 || state->drifted ||
+	if (!state->searching || state->calm < REST || state->rest < REST ||
 	    state->lost_s + cost_of_trial(state, window_s) > state->budget * state->run_s)
 		return;
-	state->trying = state->searching = next_trial(state);
-	state->windows = 0;
-	state->trial_s = 0;
+	state->searching = next_trial(state, view);
+	if (state->searching)
+		enter(state, TRIAL);
+}
+
+/* Lend and move as auto does, which knows how many CPUs each rank can use. */
+static void balance(struct state *state, const struct mal_view *view, struct mal_plan *plan)
+{
+	mal_policy_auto.decide(state->balancer, view, plan);
+	state->rest = mal_auto_rest(state->balancer);
+	state->last = *plan;
+}
+
+static void balance_as_before(const struct state *state, struct mal_plan *plan)
+{
+	plan->lend = state->last.lend;
+	plan->grow = state->last.grow;
+	plan->now_s = state->last.now_s;
+	plan->forecast_s = state->last.forecast_s;
+	plan->move_times = state->last.move_times;
+	plan->lend_times = state->last.lend_times;
+}
+
+/* Is there nobody to share CPUs with? */
+static bool is_alone(const struct mal_view *view)
+{
+	unsigned int running = 0;
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		running += !view->samples || view->samples[rank].running;
+	return running < 2;
+}
+
+/* A window is over, in which nothing was tried. */
+static void go_on(struct state *state, const struct mal_view *view, double phase_s, double window_s,
+		  struct mal_plan *plan)
+{
+	if (is_alone(view))
+		state->rest = REST;
+	if (state->rest)
+		watch(state, phase_s);
+	if (!is_alone(view))
+		balance(state, view, plan);
+	begin_trial(state, view, window_s);
 }
 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
@@ -249,34 +482,46 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	struct setting setting;
 
 	plan->bind = true;
-	if (!view->samples)
+	if (!view->samples) {
+		if (!is_alone(view))
+			balance(state, view, plan);
 		return 0;
+	}
 	window_s = mal_model_elapsed(view->samples, view->rank_count);
 	phase_s = mal_model_phase(view->samples, view->rank_count);
 	if (phase_s <= 0)
 		return 0;
-	learn(state, phase_s, window_s);
-	begin_trial(state, window_s);
-	setting = state->trying ? state->trial : state->best;
-	plan->brief = state->searching;
-	plan->schedule = schedules[setting.schedule];
-	for (unsigned int rank = 0; plan->use && rank < view->rank_count; rank++) {
-		unsigned int cpus = view->samples[rank].cpus;
-
-		plan->use[rank] = setting.eighths == ALL
-					  ? 0
-					  : (cpus * (unsigned int)setting.eighths + ALL - 1) / ALL;
+	state->run_s += window_s;
+	look_at_ranks(state, view, phase_s);
+	if (state->part == BASE) {
+		go_on(state, view, phase_s, window_s, plan);
+	} else {
+		balance_as_before(state, plan);
+		learn_trial(state, phase_s, window_s);
 	}
+	setting = state->part == TRIAL ? state->trial : state->best;
+	plan->brief |= state->searching;
+	plan->schedule = schedules[setting.schedule];
+	for (unsigned int rank = 0; plan->use && rank < view->rank_count; rank++)
+		plan->use[rank] = use_of(state, view, rank, setting);
 	return 0;
+}
+
+static void map(void *opaque, const struct mal_view *view, struct mal_plan *plan)
+{
+	const struct state *state = opaque;
+
+	mal_policy_auto.map(state->balancer, view, plan);
 }
 
 const struct mal_policy mal_policy_explore = {
 	.abi = MAL_POLICY_ABI,
 	.name = "explore",
-	.summary = "try fewer threads than CPUs, and loop schedules, and keep what is fastest",
+	.summary = "as auto, and try fewer threads than CPUs, and loop schedules",
 	.params = params,
 	.param_count = sizeof(params) / sizeof(params[0]),
 	.create = create,
 	.decide = decide,
-	.destroy = free,
+	.map = map,
+	.destroy = destroy,
 };

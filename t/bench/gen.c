@@ -29,7 +29,7 @@ static struct options {
 	double work_ms[MAX_RANKS]; /* of one core a phase */
 	double serial, noise;
 	int work_count, ranks, iterations, meet, regions, chunks, inner, rotate, random, unscaled;
-	int is_static, drift, alternate, travel, sleeper, loads;
+	int is_static, drift, alternate, travel, sleeper, loads, crowd;
 } options = {.work_ms = {15, 5},
 	     .work_count = 2,
 	     .ranks = 2,
@@ -60,6 +60,7 @@ static const char help[] =
 	"  --noise=PART       each work of a rank differs by so much (lognormal)\n"
 	"  --meet=N           all ranks meet each N phases, else neighbours (default 1)\n"
 	"  --sleeper          each rank has a thread of its own that sleeps for 100 ms at a time\n"
+	"  --crowd=N          threads are in each other's way: teams of N are the fastest\n"
 	"  --unscaled=RANK    one thread does all work of this rank\n"
 	"  --loads            print a line a step: of each rank ms outside + in regions\n"
 	"\n"
@@ -109,6 +110,7 @@ static void parse(int argc, char **argv)
 		NUMBER(random),
 		NUMBER(unscaled),
 		NUMBER(ranks),
+		NUMBER(crowd),
 		FLAG(drift),
 		FLAG(alternate),
 		FLAG(travel),
@@ -234,6 +236,24 @@ static void print_loads(void)
 		}
 }
 
+/*
+ * Work NS, but longer the more threads of this rank do: N of them take NS / N * (1 + N * N / CROWD
+ * / CROWD) each.
+ */
+static void work_crowded(uint64_t ns)
+{
+	static int working;
+	double crowding;
+
+	if (!options.crowd) {
+		work_ns(ns);
+		return;
+	}
+	crowding = (double)__atomic_add_fetch(&working, 1, __ATOMIC_RELAXED) / options.crowd;
+	work_ns((uint64_t)((double)ns * (1 + crowding * crowding)));
+	__atomic_sub_fetch(&working, 1, __ATOMIC_RELAXED);
+}
+
 /* Work NS in each chunk; a thread takes TAKE of them at once. Returns the chunks' sum from FROM. */
 static uint64_t work_dynamic(uint64_t ns, int take, uint64_t from)
 {
@@ -241,7 +261,7 @@ static uint64_t work_dynamic(uint64_t ns, int take, uint64_t from)
 
 #pragma omp parallel for schedule(dynamic, take) reduction(+ : sum)
 	for (int i = 0; i < options.chunks; i++) {
-		work_ns(ns);
+		work_crowded(ns);
 		sum += mix(from + (uint64_t)i);
 	}
 	return sum;

@@ -35,7 +35,7 @@ struct loop {
 	struct mal_runner *runners, *at_home;
 	struct mal_sample *samples;
 	double *late_s; /* by rank: work that moves have cost it */
-	unsigned int *owner, *home, *planned, *asked, *count;
+	unsigned int *owner, *home, *planned, *asked, *count, *use;
 };
 
 static void *take(size_t count, size_t size)
@@ -56,8 +56,9 @@ static bool open_loop(struct loop *loop)
 	loop->planned = take(cpus, sizeof(unsigned int));
 	loop->asked = take(cpus, sizeof(unsigned int));
 	loop->count = take(ranks, sizeof(unsigned int));
+	loop->use = take(ranks, sizeof(unsigned int));
 	return loop->runners && loop->at_home && loop->samples && loop->late_s && loop->owner &&
-	       loop->home && loop->planned && loop->asked && loop->count;
+	       loop->home && loop->planned && loop->asked && loop->count && loop->use;
 }
 
 static void close_loop(struct loop *loop)
@@ -73,6 +74,7 @@ static void close_loop(struct loop *loop)
 	free(loop->planned);
 	free(loop->asked);
 	free(loop->count);
+	free(loop->use);
 }
 
 /* Say how the ranks' work scales. */
@@ -93,15 +95,18 @@ static void describe(const struct mal_program *program, struct mal_runner *runne
 	}
 }
 
-/* Which of their CPUs are near the ones that ranks had at first? */
+/* Which of the CPUs that they use are near the ones that ranks had at first? */
 static void place(const struct loop *loop, const unsigned int *owner, struct mal_runner *runners)
 {
-	for (unsigned int rank = 0; rank < loop->program->ranks; rank++)
+	for (unsigned int rank = 0; rank < loop->program->ranks; rank++) {
 		runners[rank].near_cpus = runners[rank].far_cpus = 0;
+		runners[rank].most = loop->use[rank];
+	}
 	for (unsigned int cpu = 0; cpu < loop->topology->cpu_count; cpu++) {
 		struct mal_runner *runner = &runners[owner[cpu]];
 
-		if (owner[cpu] >= loop->program->ranks)
+		if (owner[cpu] >= loop->program->ranks ||
+		    (runner->most && runner->near_cpus + runner->far_cpus == runner->most))
 			continue;
 		if (runner->remote <= 1 ||
 		    loop->topology->numa[cpu] ==
@@ -138,7 +143,7 @@ static void move(struct loop *loop)
 static bool ask(struct loop *loop, const struct mal_sample *samples)
 {
 	struct mal_view view = {loop->topology, loop->program->ranks, samples, loop->owner};
-	struct mal_plan plan = {.count = loop->count, .owner = loop->asked};
+	struct mal_plan plan = {.count = loop->count, .owner = loop->asked, .use = loop->use};
 	const char *rejection;
 
 	if (loop->closed->rejection[0] || !loop->policy->decide)
@@ -235,11 +240,13 @@ static void decide(struct loop *loop, uint64_t phase)
 		struct mal_sample *sample = &loop->samples[rank];
 
 		sample->running = true;
-		sample->cpus = sample->team = loop->count[rank];
+		sample->cpus = loop->count[rank];
+		sample->team = loop->runners[rank].near_cpus + loop->runners[rank].far_cpus;
 		sample->region_s /= sample->phases * loop->program->number[MAL_LOAD_REGIONS];
 	}
 	loop->closed->windows++;
 	moves = ask(loop, loop->samples);
+	place(loop, loop->owner, loop->runners);
 	loop->windows.brief = loop->plan.brief;
 	mal_windows_adapt(&loop->windows, moves);
 	if (moves) {

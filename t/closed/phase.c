@@ -102,6 +102,8 @@ static unsigned int usable(const struct scene *scene, const struct mal_runner *r
 				     ? MAL_GROW_THREADS * own(runner)
 				     : own(runner);
 
+	if (runner->most && runner->most < max)
+		max = runner->most;
 	if (runner->region_left <= ROUNDING)
 		return max;
 	return grown < max ? grown : max;

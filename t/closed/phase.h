@@ -17,7 +17,8 @@ struct mal_runner {
 	double serial_s, work_s; /* work: on one CPU of its own that nobody disturbs */
 	double fixed, crowd, remote;
 	unsigned int most_crowd;	  /* more CPUs than these do not crowd it more */
-	unsigned int near_cpus, far_cpus; /* that it owns */
+	unsigned int near_cpus, far_cpus; /* that it owns and uses */
+	unsigned int most;		  /* with those it borrows; 0: any number */
 	/* Found: */
 	double done_s;	  /* when it begins to wait */
 	double busy_s;	  /* in regions, over all threads */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_closed.c: the closed loop, and what auto makes of programs that were bad for it.
+ * test_closed.c: the closed loop, what auto makes of programs that were bad for it, and explore.
  */
 #include "t/unit/unit.h"
 
@@ -102,6 +102,51 @@ static void wrong_loads_are_refused(void **state)
 	assert_int_equal(mal_program_read("steady", 0, 6, 1, &program, &err), -1);
 	assert_int_equal(mal_program_read("steady", 1024, 1024, 1, &program, &err), -1);
 	assert_int_equal(mal_program_read("steady,phase=2,heavy=5", 8, 6, 1, &program, &err), 0);
+}
+
+/*
+ * Explore has the gains of auto, and finds that fewer threads are faster, of all ranks or of the
+ * longest ones alone: the most that it may take over off. Before it was a layer over auto it took
+ * as long as off on all that is unbalanced.
+ */
+static void explore_is_as_good_as_both(void **state)
+{
+	static const struct {
+		const char *load;
+		unsigned int ranks, cpus;
+		double most;
+	} cases[] = {
+		{"balanced", 8, 6, 1.01},
+		{"balanced", 1, 8, 1.01},
+		{"balanced,crowd=4", 4, 4, 0.84},
+		{"balanced,crowd=4", 1, 8, 0.84},
+		{"steady", 8, 6, 0.69},
+		{"amr", 8, 6, 0.545},
+		{"kinds", 1, 8, 1.01},
+		{"steady,crowd=4", 2, 4, 0.86},
+		{"amr,crowd=4", 2, 4, 0.87},
+		{"steady,crowd=4,part=0.5", 2, 4, 0.57},
+		{"steady,crowd=4,part=0.5", 4, 4, 0.90},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		double over = over_off(cases[i].load, cases[i].ranks, cases[i].cpus, 1, "explore");
+
+		if (over > cases[i].most)
+			fail_msg("%s %ux%u: %.3f over off", cases[i].load, cases[i].ranks,
+				 cases[i].cpus, over);
+	}
+}
+
+/* Without balancing threads alone are searched. */
+static void explore_may_be_told_to_move_nothing(void **state)
+{
+	struct mal_closed closed = run("steady,crowd=4", 2, 4, 1, "explore,lend=no,move=no");
+
+	(void)state;
+	assert_int_equal(closed.moves, 0);
+	assert_true(closed.elapsed_s < 0.84 * closed.off_s);
 }
 
 /*
@@ -347,6 +392,8 @@ int main(void)
 		cmocka_unit_test(programs_can_be_repeated),
 		cmocka_unit_test(work_does_not_scale_as_believed),
 		cmocka_unit_test(wrong_loads_are_refused),
+		cmocka_unit_test(explore_is_as_good_as_both),
+		cmocka_unit_test(explore_may_be_told_to_move_nothing),
 		cmocka_unit_test(blocks_do_not_follow_the_load),
 		cmocka_unit_test(what_was_worst_is_no_loss),
 		cmocka_unit_test(moves_are_taken_back),

@@ -384,6 +384,7 @@ static unsigned int explore(void *state, unsigned int best, int windows, double 
 
 		for (unsigned int rank = 0; rank < 2; rank++) {
 			node.samples[rank].elapsed_s = 2 * phase;
+			node.samples[rank].work_s = 2 * phase * 16;
 			node.samples[rank].phases = 2;
 		}
 		run += phase;
@@ -408,7 +409,7 @@ static void explore_finds_the_best(void **unused)
 
 		assert_int_equal(explore(state, bests[i], 2000, &lost), bests[i]);
 		assert_true(lost < 0.05);
-		free(state);
+		mal_policy_explore.destroy(state);
 	}
 }
 
@@ -436,6 +437,7 @@ static void explore_tunes_both(void **unused)
 
 		for (unsigned int rank = 0; rank < 2; rank++) {
 			node.samples[rank].elapsed_s = phase;
+			node.samples[rank].work_s = phase * 16;
 			node.samples[rank].phases = 1;
 		}
 		node.plan.schedule = (struct mal_schedule){0, 0};
@@ -455,7 +457,7 @@ static void explore_follows_a_change(void **unused)
 	assert_int_equal(explore(state, 16, 1000, &lost), 16);
 	assert_int_equal(explore(state, 6, 2000, &lost), 6);
 	assert_int_equal(explore(state, 16, 3000, &lost), 16);
-	free(state);
+	mal_policy_explore.destroy(state);
 }
 
 int main(void)
