@@ -81,7 +81,7 @@ ok "a program with threads of its own runs in cpuset mode" \
 	report_has '.per_rank[0].mode == "cpuset"'
 if full; then
 	ok "work of a program's own threads is seen" report_has '.per_rank[0].work_s > 0.5'
-	run srun -n2 -c1 --balance=lewi --balance-report="$work/report.json" "$programs/turns"
+	run srun -n2 -c1 --balance --balance-report="$work/report.json" "$programs/turns"
 	ok "threads that compute in turns keep no CPU" \
 		all_of "exits 0" "report_has '.cpu_changes | .lends > 3 * .grants'"
 fi
