@@ -260,28 +260,15 @@ static void go_on(struct mal_judge *judge, const struct mal_judge_window *window
 		judge->began_s = window->phase_s;
 }
 
-/*
- * Windows for which CPUs must have stayed before a block of WAY. Blocks of two windows last for as
- * long as some loads stay the same: not each one may begin as soon as moves are over, else the next
- * change of the load always falls on the same part of it.
- */
-static unsigned int steady_for(const struct mal_judge *judge, unsigned int way)
-{
-	bool noisy = judge->noise[0] > NOISY * NOISY;
-
-	return STEADY + (noisy ? (unsigned int)judge->ways[way].blocks % 3 : 0);
-}
-
 bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *window, bool moves)
 {
 	unsigned int next;
 
 	if (judge->part != MAL_JUDGE_BASE || !window->settled || judge->run < GAP ||
-	    (moves && judge->restless < FIRST_LOOK))
+	    ((moves || judge->steady < STEADY) && judge->restless < FIRST_LOOK))
 		return false;
 	next = choose(judge, window);
-	if (next == judge->trusted ||
-	    (judge->steady < steady_for(judge, next) && judge->restless < FIRST_LOOK))
+	if (next == judge->trusted)
 		return false;
 	begin(judge, next);
 	judge->restless = 0;
