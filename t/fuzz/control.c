@@ -34,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(text);
 		fuzz_step_round(controller, busy);
 	}
+	mal_events_close(controller);
 	mal_clients_close(controller);
 	fuzz_step_close(controller);
 	return 0;

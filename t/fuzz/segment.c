@@ -28,8 +28,9 @@ static void scribble(const struct mal_segment *segment)
 		{segment->header, sizeof(*segment->header)},
 		{segment->threads, (size_t)FUZZ_RANKS * FUZZ_THREADS * sizeof(*segment->threads)},
 		{segment->regions, 4 * sizeof(*segment->regions)}, /* the first ones of rank 0 */
+		{segment->lanes, FUZZ_RANKS * mal_lanes_size(segment)},
 	};
-	unsigned int part = fuzz_byte() % 6, at = fuzz_byte();
+	unsigned int part = fuzz_byte() % (sizeof(parts) / sizeof(parts[0])), at = fuzz_byte();
 	size_t place = (at | fuzz_byte() << 8) * 4 % parts[part].size,
 	       rest = parts[part].size - place;
 

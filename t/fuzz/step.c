@@ -54,6 +54,7 @@ static void open_segment(struct mal_segment *segment)
 	segment->requests = room(FUZZ_RANKS * sizeof(*segment->requests));
 	segment->threads = room((size_t)FUZZ_RANKS * FUZZ_THREADS * sizeof(*segment->threads));
 	segment->regions = room((size_t)FUZZ_RANKS * MAL_NAMED_REGIONS * sizeof(*segment->regions));
+	segment->lanes = room(FUZZ_RANKS * mal_lanes_size(segment));
 	for (unsigned int cpu = 0; cpu < FUZZ_CPUS; cpu++) {
 		mal_word_set(&segment->cpus[cpu].word,
 			     (struct mal_cpu_state){cpu / 2, cpu / 2, false});
@@ -113,6 +114,7 @@ void fuzz_step_close(struct mal_controller *controller)
 	free(segment.cpus);
 	free(segment.ranks);
 	free((void *)segment.requests);
+	free(segment.lanes);
 	free(segment.threads);
 	free(segment.regions);
 	free(controller);
