@@ -22,7 +22,7 @@ static inline int mal_offer_count(const struct mal_rank *rank, bool blocks)
 	uint32_t rules = mal_rules(rank);
 	unsigned int cpus = rank->cpus.owned_count;
 
-	if (!(rules & MAL_RULE_LEND) || !cpus)
+	if (!mal_rule_or_none(rank, MAL_RULE_LEND) || !cpus)
 		return 0;
 	return (int)(cpus - (!blocks || rules & MAL_RULE_KEEP_ONE));
 }

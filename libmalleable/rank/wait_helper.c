@@ -152,7 +152,7 @@ static void hand_over(struct mal_rank *rank)
 /* Unless it was tried, or the rank may not lend. */
 static void start_to_lend(struct mal_rank *rank)
 {
-	if (!rank->helper.tried && mal_rule(rank, MAL_RULE_LEND))
+	if (!rank->helper.tried && mal_rule_or_none(rank, MAL_RULE_LEND))
 		start(rank);
 }
 

@@ -796,6 +796,22 @@ static void wishes_of_other_threads_stay(void **state)
 	assert_false(mal.work.stays);
 }
 
+/* One that wishes before the controller has begun, and then awaits a change, has asked. */
+static void wishes_come_before_the_controller(void **state)
+{
+	(void)state;
+	mal.unmanaged = mal.slot->unmanaged = true;
+	mal.segment.header->rules = 0;
+	mal_unmanaged_wish(&mal, 4);
+	assert_true(asks(0));
+	/* Nor is it granted anything that it has ceased to wish. */
+	mal_unmanaged_wish(&mal, 0);
+	assert_false(asks(0));
+	mal.segment.header->rules = MAL_RULE_READY;
+	mal_unmanaged_wish(&mal, 4);
+	assert_false(asks(0));
+}
+
 static _Atomic bool computing;
 static _Atomic int32_t computer;
 
@@ -944,6 +960,7 @@ int main(void)
 		CASE(loose_rank_works_by_cpu_time),
 		CASE(loose_rank_lends),
 		CASE(wishes_of_other_threads_stay),
+		CASE(wishes_come_before_the_controller),
 		CASE(threads_of_loose_rank_follow_its_cpus),
 		CASE(older_threads_keep_cpus_busy),
 		CASE(sleeping_threads_leave_cpus),

@@ -576,6 +576,25 @@ static void declared_waits(void **state)
 	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), 0);
 }
 
+/* One that begins before the controller does lends once that has begun, though no wait follows. */
+static void waits_before_the_controller(void **state)
+{
+	uint32_t rules = mal.segment.header->rules;
+
+	(void)state;
+	mal.segment.header->rules = 0;
+	assert_int_equal(malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS), CPUS);
+	turn_clock(10 * MS);
+	turns(3);
+	assert_int_equal(lent(), 0);
+	mal.segment.header->rules = rules;
+	turn_clock(10 * MS);
+	turns(3);
+	assert_int_equal(lent(), CPUS);
+	assert_int_equal(malleable_waiting_end(), 0);
+	all_is_back();
+}
+
 /*
  * Short declared waits read no clock but where they are timed, and count as what they are: half of
  * the time here. A long one among them lends all the same, and counts from when the helper saw it.
@@ -987,6 +1006,7 @@ int main(void)
 		CASE(forked_child_has_no_helper),
 		CASE(inactive_ranks_have_no_helper),
 		CASE(declared_waits),
+		CASE(waits_before_the_controller),
 		CASE(at_any_moment),
 		CASE(short_declared_waits),
 		CASE(other_threads_wait),

@@ -117,10 +117,10 @@ void mal_unmanaged_call_begin(const struct mal_rank *rank)
 __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool asks)
 {
 	/* What the program declares is not for the policy to doubt. */
-	uint32_t rule = rank->work.wish > rank->cpus.owned_count ? MAL_RULE_LEND : MAL_RULE_GROW;
-	bool locked;
+	bool declares = rank->work.wish > rank->cpus.owned_count, locked;
 
-	if (asks && !mal_rule(rank, rule))
+	if (asks &&
+	    !(declares ? mal_rule_or_none(rank, MAL_RULE_LEND) : mal_rule(rank, MAL_RULE_GROW)))
 		return;
 	locked = mal_cpus_lock(rank);
 	rank->work_own.asks = asks;
@@ -128,6 +128,8 @@ __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool a
 	if (asks)
 		mal_request_open(&rank->segment, rank->me, mal_ticks(), 0, rank->cpus.owned_count,
 				 true);
+	else
+		mal_request_close(&rank->segment, rank->me);
 	mal_cpus_unlock(rank, locked);
 }
 
@@ -151,7 +153,7 @@ void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
 	rank->work_own.wish = most < MAL_MAX_CPUS ? most : MAL_MAX_CPUS;
 	most = mal_limited(rank, most);
 	publish(rank);
-	if (mal_rule(rank, MAL_RULE_LEND))
+	if (mal_rule_or_none(rank, MAL_RULE_LEND))
 		mal_borrower_set(&rank->segment, rank->me, most > rank->cpus.owned_count);
 	if (rank->work.asks || most > rank->cpus.owned_count)
 		ask_for_cpus(rank, most > rank->cpus.owned_count);

@@ -435,3 +435,14 @@ static inline bool mal_rule(const struct mal_rank *rank, uint32_t rule)
 {
 	return mal_rules(rank) & rule;
 }
+
+/*
+ * Whether RULE holds, or may yet: ranks can come before the controller has begun. For what is done
+ * once, and holds when the rule comes.
+ */
+static inline bool mal_rule_or_none(const struct mal_rank *rank, uint32_t rule)
+{
+	uint32_t rules = mal_rules(rank);
+
+	return rules & rule || !((rules & MAL_RULE_READY) | (rank->bounds.rules_dropped & rule));
+}
