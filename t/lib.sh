@@ -58,6 +58,24 @@ linking() {
 	PKG_CONFIG_PATH=$work pkg-config --cflags --libs "$@"
 }
 
+# make_value NAME: a variable of the build's makefile.
+make_value() {
+	make -s --no-print-directory -C "$builddir" --eval="show: ; @echo '\$($1)'" show | tail -1
+}
+
+# compile_core COMPILER…: all of base and core, into $work/core.a, as the build defines it.
+compile_core() {
+	local source objects=() definitions
+	eval "definitions=($(make_value DEFS))"
+	for source in "$srcdir"/libmalleable/{base,core}/*.c; do
+		objects+=("$work/$(basename "$(dirname "$source")")-$(basename "$source" .c).o")
+		"$@" -std=gnu11 -D_GNU_SOURCE "${definitions[@]}" -I"$srcdir" -c \
+			-o "${objects[-1]}" "$source" >>"$work/err" 2>&1 || return
+	done
+	rm -f "$work/core.a"
+	ar rc "$work/core.a" "${objects[@]}"
+}
+
 # full: whether checks are made that take long, look at a clock or at gains (contrib/check --full).
 full() { [ "${BALANCE_FULL:-no}" = yes ]; }
 

@@ -4,7 +4,7 @@
 # calls against mpi.h. Licence lines. Lines of 100 columns at most.
 . "$(dirname "$0")/lib.sh"
 cd "$srcdir" || exit 1
-plan 43
+plan 44
 
 # includes DIRS PATTERN: files below DIRS (words) that include a header matching PATTERN.
 # shellcheck disable=SC2086
@@ -313,6 +313,21 @@ licence() {
 	[ -z "$missing" ] || { echo "# $missing"; false; }
 }
 ok "every source file names its licence" licence
+
+# Where the model says which functions it is of, these are in those files.
+corresponds() {
+	local file function found=0
+	while read -r file function; do
+		found=$((found + 1))
+		grep -qE "(^|[ *])$function\(" libmalleable/*/"$file" \
+			libmalleable/*/*/"$file" 2>/dev/null ||
+			{ echo "# $file has no $function" && return 1; }
+	done < <(grep -oE '[a-z_]+\.[ch]: [a-z_]+(, [a-z_]+)*' t/model/protocol.pml |
+		awk '{file = $1; sub(":", "", file); for (i = 2; i <= NF; i++) {
+			sub(",", "", $i); print file, $i}}')
+	[ "$found" -ge 30 ] || { echo "# only $found functions" && return 1; }
+}
+ok "the functions that the model names are there" corresponds
 
 # Lines of more than 100 columns, a tab counting 8. A string is left whole where it has the line to
 # itself, with what opens it and a backslash; the others that may be wider are in t/wide-lines.

@@ -6,7 +6,7 @@
 for tool in spin gcc; do
 	command -v $tool >/dev/null || skip_all "needs $tool"
 done
-plan 19
+plan 18
 
 # explore DEFINITIONS...: what pan says, in $work/out. Fails if not all states were looked at. To
 # optimise pan takes longer than it saves.
@@ -64,17 +64,3 @@ ok "a hint on free CPUs that a dead rank left off for good is found" wrong -DSCE
 pattern='borrowers'
 ok "a hint on borrowers that it left off for good is found" wrong -DSCENE_DIE -DVICTIM=0 -DHINTS \
 	-DFAULT_DEAD_BORROWER
-# Where the model says which functions it is of, these are in those files.
-corresponds() {
-	local file function found=0
-	while read -r file function; do
-		found=$((found + 1))
-		grep -qE "(^|[ *])$function\(" "$srcdir"/libmalleable/*/"$file" \
-			"$srcdir"/libmalleable/*/*/"$file" 2>/dev/null ||
-			{ echo "# $file has no $function" && return 1; }
-	done < <(grep -oE '[a-z_]+\.[ch]: [a-z_]+(, [a-z_]+)*' "$srcdir/t/model/protocol.pml" |
-		awk '{file = $1; sub(":", "", file); for (i = 2; i <= NF; i++) {
-			sub(",", "", $i); print file, $i}}')
-	[ "$found" -ge 30 ] || { echo "# only $found functions" && return 1; }
-}
-ok "the functions that it names are there" corresponds

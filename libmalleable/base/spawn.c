@@ -103,7 +103,8 @@ static pid_t spawn_hidden(const struct mal_spawn *what, int words)
 	arguments[count++] = MAL_HIDDEN_OPTION;
 	arguments[count++] = number;
 	arguments[count] = NULL;
-	memcpy(fds, what->fds, what->count * sizeof(*fds));
+	for (unsigned int i = 0; i < what->count; i++)
+		fds[i] = what->fds[i];
 	fds[what->count] = words;
 	return spawn(what, arguments, fds, (int)what->count + 1);
 }

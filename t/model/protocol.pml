@@ -768,7 +768,7 @@ proctype thread(byte me)
 	} unless { !alive[me] }
 }
 
-/* ranks.c: recover; with mal_place_bind (idle.c: mal_idle_rebind): what a dead rank left half done is done. */
+/* ranks.c: recover; with mal_place_bind (evict.c: mal_evict_rebind): what a dead rank left half done is done. */
 proctype controller(byte dead)
 {
 	LOCALS;

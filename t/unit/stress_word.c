@@ -39,12 +39,12 @@ struct shared {
 	_Atomic uint64_t steps;
 	_Atomic uint64_t violations;
 	_Atomic bool stop;
-	/* What ranks grant: whether the rank of the CPU's number knows that it stays granted. */
+	/* What ranks grant, and to whom the rank of the CPU's number knows that it stays so. */
 	struct mal_header header;
 	struct mal_request_slot requests[MAX_WORKERS];
 	struct mal_rank_slot ranks[MAX_WORKERS];
 	struct mal_cpu_slot granted[MAX_WORKERS];
-	_Atomic bool stays[MAX_WORKERS];
+	_Atomic unsigned int stays[MAX_WORKERS];
 	uint32_t seen_changes[MAX_WORKERS];
 };
 
@@ -170,13 +170,13 @@ static void grant(unsigned int me, unsigned int to)
 {
 	mal_word *word = &shared->granted[me].word;
 
-	atomic_store(&shared->stays[me], false);
+	atomic_store(&shared->stays[me], MAL_NOBODY);
 	mal_word_reclaim(word, me);
 	if (to == me || !mal_word_grant(word, me, to))
 		return;
 	atomic_fetch_add(&shared->ranks[to].changes, 1);
 	if (mal_request_grant(&segment, to, 0))
-		atomic_store(&shared->stays[me], true);
+		atomic_store(&shared->stays[me], to);
 	else
 		mal_word_reclaim(word, me);
 }
@@ -195,7 +195,7 @@ static void run_region(unsigned int me, unsigned int workers, unsigned int lengt
 	}
 	for (unsigned int i = 0; i < workers; i++)
 		if (i != me && mal_word_read(&shared->granted[i].word).user == me &&
-		    atomic_load(&shared->stays[i]))
+		    atomic_load(&shared->stays[i]) == me)
 			violation("granted after the region's end", me, (int)i, i);
 }
 
