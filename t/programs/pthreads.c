@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pthreads.c: no OpenMP: each phase creates two threads that share a rank's work, 3 times as much
- * in rank 0.
+ * pthreads.c [PHASES [SERIAL]]: no OpenMP: each phase creates two threads that share a rank's work,
+ * 60,000 items each in rank 0, a third of that in others. Rank 0 does SERIAL ones before.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -11,15 +11,18 @@
 
 #define THREADS 2
 
-static int items;
+static int items, serial;
 
-static void *work(void *opaque)
+static void work_on(uint64_t *value, int count)
 {
-	uint64_t *value = opaque;
-
-	for (int i = 0; i < items; i++)
+	for (int i = 0; i < count; i++)
 		for (int j = 0; j < 1000; j++)
 			*value = *value * UINT64_C(6364136223846793005) + 1442695040888963407u;
+}
+
+static void *work(void *value)
+{
+	work_on(value, items);
 	return NULL;
 }
 
@@ -32,11 +35,13 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	items = rank == 0 ? 60000 : 20000;
+	serial = rank == 0 && argc > 2 ? atoi(argv[2]) : 0;
 	MPI_Barrier(MPI_COMM_WORLD);
 	begin = MPI_Wtime();
 	for (int phase = 0; phase < phases; phase++) {
 		pthread_t threads[THREADS];
 
+		work_on(&values[0], serial);
 		for (int i = 0; i < THREADS; i++)
 			pthread_create(&threads[i], NULL, work, &values[i * 8]);
 		for (int i = 0; i < THREADS; i++)
