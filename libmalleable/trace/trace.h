@@ -33,16 +33,16 @@ struct mal_trace_region {
 #define MAL_TRACE_NODES 1024
 
 /*
- * How long each CPU was busy in a window, in thousandths of it: for its owner, by CPU; and for
- * other ranks. How many pages of those that it looked at a rank found on a NUMA node: all of a
- * rank's whose numbers are others than in the window before.
+ * What ranks had of the node in a window. How long each CPU was busy, in thousandths of the window:
+ * for its owner, by CPU; and for other ranks. How many pages of those that it looked at a rank
+ * found on a NUMA node: all of a rank's whose numbers are others than in the window before.
  */
-struct mal_trace_busy {
-	const unsigned int *owned;
+struct mal_trace_resources {
+	const unsigned int *busy;
 	const struct mal_trace_borrowed {
 		unsigned int cpu, rank, part; /* CPU: its index */
 	} *borrowed;
-	size_t count;
+	size_t borrowed_count;
 	const struct mal_trace_pages {
 		unsigned int rank, node, count;
 	} *pages;
@@ -138,12 +138,13 @@ void mal_trace_write_ranks(struct mal_trace_writer *writer, unsigned int rank_co
 
 /*
  * Write a window that ended AT_S seconds after the step's start and lasted ELAPSED_S: SAMPLES by
- * rank, OWNER by CPU, what others had until then, how BUSY CPUs were (NULL: not known), and the
+ * rank, OWNER by CPU, what others had until then, the ranks' RESOURCES (NULL: not known), and the
  * COUNT named REGIONS in the order of ranks. mal_trace_close() reports failures.
  */
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
 			    const struct mal_sample *samples, const unsigned int *owner,
-			    struct mal_others_parts others, const struct mal_trace_busy *busy,
+			    struct mal_others_parts others,
+			    const struct mal_trace_resources *resources,
 			    const struct mal_trace_region *regions, size_t count);
 
 /* Write a policy's decision on the last window, and WHY it was rejected (NULL: it was not). */

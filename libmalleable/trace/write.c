@@ -107,33 +107,34 @@ static json_t *regions_of(unsigned int rank, const struct mal_trace_region *regi
 }
 
 /* One list: each of its parts would be one that readers count. */
-static json_t *borrowed(const struct mal_trace_busy *busy)
+static json_t *borrowed(const struct mal_trace_resources *resources)
 {
-	json_t *list = busy && busy->count ? json_array() : NULL;
+	json_t *list = resources && resources->borrowed_count ? json_array() : NULL;
 
-	for (size_t i = 0; list && i < busy->count; i++) {
-		json_array_append_new(list, json_integer(busy->borrowed[i].cpu));
-		json_array_append_new(list, json_integer(busy->borrowed[i].rank));
-		json_array_append_new(list, json_integer(busy->borrowed[i].part));
+	for (size_t i = 0; list && i < resources->borrowed_count; i++) {
+		json_array_append_new(list, json_integer(resources->borrowed[i].cpu));
+		json_array_append_new(list, json_integer(resources->borrowed[i].rank));
+		json_array_append_new(list, json_integer(resources->borrowed[i].part));
 	}
 	return list;
 }
 
-static json_t *pages(const struct mal_trace_busy *busy)
+static json_t *pages(const struct mal_trace_resources *resources)
 {
-	json_t *list = busy && busy->pages_count ? json_array() : NULL;
+	json_t *list = resources && resources->pages_count ? json_array() : NULL;
 
-	for (size_t i = 0; list && i < busy->pages_count; i++) {
-		json_array_append_new(list, json_integer(busy->pages[i].rank));
-		json_array_append_new(list, json_integer(busy->pages[i].node));
-		json_array_append_new(list, json_integer(busy->pages[i].count));
+	for (size_t i = 0; list && i < resources->pages_count; i++) {
+		json_array_append_new(list, json_integer(resources->pages[i].rank));
+		json_array_append_new(list, json_integer(resources->pages[i].node));
+		json_array_append_new(list, json_integer(resources->pages[i].count));
 	}
 	return list;
 }
 
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
 			    const struct mal_sample *samples, const unsigned int *owner,
-			    struct mal_others_parts others, const struct mal_trace_busy *busy,
+			    struct mal_others_parts others,
+			    const struct mal_trace_resources *resources,
 			    const struct mal_trace_region *regions, size_t count)
 {
 	json_t *ranks = json_array();
@@ -160,8 +161,9 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double
 			     "window", "at_s", at_s, "elapsed_s", elapsed_s, "others_part",
 			     mal_json_number(others.used), "taken_part",
 			     mal_json_number(others.taken), "owner", owners(writer, owner), "busy",
-			     busy ? numbers(busy->owned, writer->cpu_count) : NULL, "borrowed",
-			     borrowed(busy), "pages", pages(busy), "ranks", ranks));
+			     resources ? numbers(resources->busy, writer->cpu_count) : NULL,
+			     "borrowed", borrowed(resources), "pages", pages(resources), "ranks",
+			     ranks));
 }
 
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,

@@ -62,8 +62,8 @@ static void read_as_written(void **state)
 						    {1, "solve \"x\"", 0.125, 0.5, 0, 0}};
 	const struct mal_trace_borrowed borrowed[2] = {{0, 1, 7}, {2, 0, 1000}};
 	const struct mal_trace_pages pages[2] = {{0, 1, 1024}, {1, 13, 65536}};
-	const struct mal_trace_busy busy = {(const unsigned int[]){0, 1000, 0, 0}, borrowed, 2,
-					    pages, 2};
+	const struct mal_trace_resources resources = {(const unsigned int[]){0, 1000, 0, 0},
+						      borrowed, 2, pages, 2};
 	struct mal_trace_writer *writer;
 	struct mal_error err;
 
@@ -75,7 +75,7 @@ static void read_as_written(void **state)
 	writer = mal_trace_open(fopen(path, "w"), path, &trace, &err);
 	assert_non_null(writer);
 	mal_trace_write_window(writer, 1, 0.25, samples, owner,
-			       (struct mal_others_parts){0.5, 0.25}, &busy, regions, 3);
+			       (struct mal_others_parts){0.5, 0.25}, &resources, regions, 3);
 	mal_trace_write_window(writer, 2, 0.25, samples, owner,
 			       (struct mal_others_parts){0.125, NAN}, NULL, NULL, 0);
 	/* A policy of the site's may forecast anything. */

@@ -127,12 +127,12 @@ static unsigned int part_of(uint64_t now, uint64_t *told, uint64_t window)
 }
 
 /* How busy CPUs were since the last window. */
-static struct mal_trace_busy read_busy(struct mal_controller *controller,
-				       const struct mal_window *window)
+static void read_busy(struct mal_controller *controller, const struct mal_window *window,
+		      struct mal_trace_resources *resources)
 {
 	struct mal_recording *recording = controller->recording;
-	struct mal_trace_busy busy = {.owned = recording->owned, .borrowed = recording->borrowed};
 	uint64_t *told = recording->told, ticks = mal_s_to_ticks(window->elapsed_s);
+	size_t count = 0;
 
 	memset(recording->owned, 0, sizeof(recording->owned));
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
@@ -140,17 +140,19 @@ static struct mal_trace_busy read_busy(struct mal_controller *controller,
 			uint64_t now = mal_lane_read(controller, rank, controller->step->cpu[i]);
 			unsigned int part;
 
-			if (window->owner[i] != rank && busy.count == MAL_TRACE_BORROWED)
+			if (window->owner[i] != rank && count == MAL_TRACE_BORROWED)
 				continue;
 			part = part_of(now, told, ticks);
 			if (window->owner[i] == rank)
 				recording->owned[i] = part;
 			else if (part)
-				recording->borrowed[busy.count++] =
+				recording->borrowed[count++] =
 					(struct mal_trace_borrowed){i, rank, part};
 		}
 	recording->begun = mal_sampling_windows_begun(controller);
-	return busy;
+	resources->busy = recording->owned;
+	resources->borrowed = recording->borrowed;
+	resources->borrowed_count = count;
 }
 
 /* Where pages of RANK are, if that is elsewhere than when it was last written: into PAGES. */
@@ -173,7 +175,8 @@ static size_t add_pages(const struct mal_lanes *lanes, unsigned int rank, uint32
 	return changed ? count : 0;
 }
 
-static size_t read_pages(const struct mal_controller *controller)
+static void read_pages(const struct mal_controller *controller,
+		       struct mal_trace_resources *resources)
 {
 	const struct mal_recording *recording = controller->recording;
 	size_t count = 0;
@@ -186,7 +189,8 @@ static size_t read_pages(const struct mal_controller *controller)
 			count += add_pages(lanes, rank, recording->on_nodes[rank],
 					   &recording->pages[count]);
 	}
-	return count;
+	resources->pages = recording->pages;
+	resources->pages_count = count;
 }
 
 /* Whether there is room to note named regions. */
@@ -245,7 +249,7 @@ static size_t read_regions(struct mal_controller *controller, const struct mal_w
 
 void mal_recording_window(struct mal_controller *controller, const struct mal_window *window)
 {
-	struct mal_trace_busy busy;
+	struct mal_trace_resources resources;
 	size_t count;
 
 	if (controller->recording && !controller->recording->tried)
@@ -254,12 +258,11 @@ void mal_recording_window(struct mal_controller *controller, const struct mal_wi
 		return;
 	mal_trace_write_ranks(controller->recording->writer, ranks_that_came(controller));
 	count = read_regions(controller, window);
-	busy = read_busy(controller, window);
-	busy.pages = controller->recording->pages;
-	busy.pages_count = read_pages(controller);
+	read_busy(controller, window, &resources);
+	read_pages(controller, &resources);
 	mal_trace_write_window(controller->recording->writer, window->at_s, window->elapsed_s,
 			       window->samples, window->owner, controller->plausibility->parts,
-			       &busy, controller->recording->regions, count);
+			       &resources, controller->recording->regions, count);
 }
 
 void mal_recording_plan(struct mal_controller *controller, const struct mal_plan *plan,
