@@ -4,7 +4,7 @@
 # that each way does the same work. No time.
 . "$(dirname "$0")/lib.sh"
 need mpi clang
-plan 16
+plan 19
 suite=$srcdir/t/bench/suite
 gen=$builddir/t/bench/gen
 
@@ -71,6 +71,22 @@ ok "gen: works alternate, with what is serial, or one thread's" \
 	--work=8,4 --iterations=1 --regions=2 --alternate --serial=0.25 --unscaled=1
 run "$gen" --chunks=0
 ok "wrong usage of it is refused" refused 'gen --help$'
+
+# across NODE...: what would be saved where each node has these works, without the first column.
+across() {
+	local IFS=/
+	"$srcdir/t/bench/across" --build "$abs_top_builddir" --works "$*" |
+		sed -n 's/^| works | [0-9]*, //p'
+}
+heavy=6,1,1,1,1,1,1,1
+even=5,5,5,5,5,5,5,5
+ok "across nodes: nothing is saved where one that is even takes longest" \
+	[ "$(across $heavy 6,6,6,6,6,6,6,6)" = "0 | at=20: 0.0 | 0.0 |  |" ]
+ok "across nodes: what is saved ends at the one that takes longest then" \
+	all_of "[[ '$(across $heavy $even)' = '17 | at=20: 13.'*' | 16.'* ]]" \
+	"[[ '$(across $heavy)' = '73 | at=20: 5'*' | '* ]]"
+run "$srcdir/t/bench/across" --works 1,2
+ok "across nodes: wrong usage is refused" refused '^across: error: .* 8 numbers above 0'
 
 # same PROGRAM OPTIONS: it does the same work with and without balancing.
 same() {
