@@ -796,8 +796,8 @@ static void wishes_of_other_threads_stay(void **state)
 	assert_false(mal.work.stays);
 }
 
-/* One that wishes before the controller has begun, and then awaits a change, has asked. */
-static void wishes_come_before_the_controller(void **state)
+/* One that wishes while nobody may lend yet, and then awaits a change, has asked. */
+static void wishes_come_before_lending(void **state)
 {
 	(void)state;
 	mal.unmanaged = mal.slot->unmanaged = true;
@@ -807,7 +807,8 @@ static void wishes_come_before_the_controller(void **state)
 	/* Nor is it granted anything that it has ceased to wish. */
 	mal_unmanaged_wish(&mal, 0);
 	assert_false(asks(0));
-	mal.segment.header->rules = MAL_RULE_READY;
+	/* Nor while it is disabled. */
+	mal.bounds_own.rules_dropped = MAL_RULE_LEND;
 	mal_unmanaged_wish(&mal, 4);
 	assert_false(asks(0));
 }
@@ -960,7 +961,7 @@ int main(void)
 		CASE(loose_rank_works_by_cpu_time),
 		CASE(loose_rank_lends),
 		CASE(wishes_of_other_threads_stay),
-		CASE(wishes_come_before_the_controller),
+		CASE(wishes_come_before_lending),
 		CASE(threads_of_loose_rank_follow_its_cpus),
 		CASE(older_threads_keep_cpus_busy),
 		CASE(sleeping_threads_leave_cpus),

@@ -113,14 +113,22 @@ void mal_unmanaged_call_begin(const struct mal_rank *rank)
 		mal_request_close(&rank->segment, rank->me);
 }
 
+/*
+ * Whether what the program declares is to be known to others: also while none of them lends, as it
+ * may be declared once, before a policy begins to lend.
+ */
+static bool may_declare(const struct mal_rank *rank)
+{
+	return !(rank->bounds.rules_dropped & MAL_RULE_LEND);
+}
+
 /* Not inlined: calls that ask for nothing save no register. */
 __attribute__((noinline)) static void ask_for_cpus(struct mal_rank *rank, bool asks)
 {
 	/* What the program declares is not for the policy to doubt. */
 	bool declares = rank->work.wish > rank->cpus.owned_count, locked;
 
-	if (asks &&
-	    !(declares ? mal_rule_or_none(rank, MAL_RULE_LEND) : mal_rule(rank, MAL_RULE_GROW)))
+	if (asks && !(declares ? may_declare(rank) : mal_rule(rank, MAL_RULE_GROW)))
 		return;
 	locked = mal_cpus_lock(rank);
 	rank->work_own.asks = asks;
@@ -153,7 +161,7 @@ void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
 	rank->work_own.wish = most < MAL_MAX_CPUS ? most : MAL_MAX_CPUS;
 	most = mal_limited(rank, most);
 	publish(rank);
-	if (mal_rule_or_none(rank, MAL_RULE_LEND))
+	if (may_declare(rank))
 		mal_borrower_set(&rank->segment, rank->me, most > rank->cpus.owned_count);
 	if (rank->work.asks || most > rank->cpus.owned_count)
 		ask_for_cpus(rank, most > rank->cpus.owned_count);
