@@ -106,29 +106,14 @@ static json_t *regions_of(unsigned int rank, const struct mal_trace_region *regi
 	return object;
 }
 
-/* One list: each of its parts would be one that readers count. */
-static json_t *borrowed(const struct mal_trace_resources *resources)
+#define NUMBERS(type) (sizeof(struct type) / sizeof(unsigned int))
+_Static_assert(NUMBERS(mal_trace_borrowed) == 3 && NUMBERS(mal_trace_pages) == 3,
+	       "both are three numbers, as read.c takes them");
+
+/* COUNT of three numbers each, in one list: each of its parts would be one that readers count. */
+static json_t *triples(const void *of_three, size_t count)
 {
-	json_t *list = resources && resources->borrowed_count ? json_array() : NULL;
-
-	for (size_t i = 0; list && i < resources->borrowed_count; i++) {
-		json_array_append_new(list, json_integer(resources->borrowed[i].cpu));
-		json_array_append_new(list, json_integer(resources->borrowed[i].rank));
-		json_array_append_new(list, json_integer(resources->borrowed[i].part));
-	}
-	return list;
-}
-
-static json_t *pages(const struct mal_trace_resources *resources)
-{
-	json_t *list = resources && resources->pages_count ? json_array() : NULL;
-
-	for (size_t i = 0; list && i < resources->pages_count; i++) {
-		json_array_append_new(list, json_integer(resources->pages[i].rank));
-		json_array_append_new(list, json_integer(resources->pages[i].node));
-		json_array_append_new(list, json_integer(resources->pages[i].count));
-	}
-	return list;
+	return count ? numbers(of_three, (unsigned int)(3 * count)) : NULL;
 }
 
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
@@ -137,6 +122,8 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double
 			    const struct mal_trace_resources *resources,
 			    const struct mal_trace_region *regions, size_t count)
 {
+	static const struct mal_trace_resources nothing;
+	const struct mal_trace_resources *had = resources ? resources : &nothing;
 	json_t *ranks = json_array();
 	size_t at = 0;
 
@@ -161,9 +148,9 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double
 			     "window", "at_s", at_s, "elapsed_s", elapsed_s, "others_part",
 			     mal_json_number(others.used), "taken_part",
 			     mal_json_number(others.taken), "owner", owners(writer, owner), "busy",
-			     resources ? numbers(resources->busy, writer->cpu_count) : NULL,
-			     "borrowed", borrowed(resources), "pages", pages(resources), "ranks",
-			     ranks));
+			     had->busy ? numbers(had->busy, writer->cpu_count) : NULL, "borrowed",
+			     triples(had->borrowed, had->borrowed_count), "pages",
+			     triples(had->pages, had->pages_count), "ranks", ranks));
 }
 
 void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan *plan,
