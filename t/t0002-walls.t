@@ -142,6 +142,22 @@ without_tests() {
 	)
 }
 ok "t/named.py finds a test that there is not, and a header that names none" without_tests
+ok "each public function says what it does, in its header and in man 3, and a test calls it" none \
+	t/public.py .
+without_words() {
+	local tree=$work/tree
+	rm -rf "$tree" && mkdir -p "$tree/doc/man" "$tree/t" && cp -r libmalleable "$tree"
+	cp doc/man/*.3.scd "$tree/doc/man" && cp -r t/unit t/programs "$tree/t"
+	sed -i 's/^int malleable_poll(void);/&\nint malleable_new(int number);/
+		s/^int malleable_cpus_owned(void);/\n&/' "$tree/libmalleable/malleable.h"
+	t/public.py "$tree" | diff - <(
+		echo "libmalleable/malleable.h: malleable_cpus_owned: no comment says what it does"
+		echo "doc/man/malleable.3.scd: malleable_new: is not in SYNOPSIS"
+		echo "doc/man/malleable.3.scd: malleable_new: nothing says what it does"
+		echo "libmalleable/malleable.h: malleable_new: no test calls it"
+	)
+}
+ok "t/public.py finds functions of which nothing is said" without_words
 ok "t/layers.py finds files and folders that have no layer" planted <<'EOF'
 spank/new is not in the table|spank/new/new.c|int x;
 neither a C file nor a header|libmalleable/rank/lend.inc|int x;

@@ -147,6 +147,14 @@ control set_cpus mpirun 0 "0 rank=1"
 ok "an order is one word" all_of "exits 1" "says '^-5: spaces are not allowed$'"
 run setpriv --reuid=65534 --regid=65534 --clear-groups "$work/control" status mpirun
 ok "a program does not see another user's step" says '^-1: no balanced step mpirun on this node'
+control hidden
+ok "a program is told that no step is left out" all_of "exits 0" "says '^0\$'"
+# Anybody could have put sockets there.
+mkdir -m 777 /tmp/malleable-1
+run setpriv --reuid=1 --regid=1 --clear-groups env -u XDG_RUNTIME_DIR "$work/control" hidden
+rmdir /tmp/malleable-1
+ok "a program is told why steps are left out" all_of "exits 0" \
+	"says '^0: /tmp/malleable-1 is not a directory that only you can use\$'"
 set_to mpirun --count=4 --wait
 set_to mpirun --policy=lewi,keep=yes
 ok "another policy from now on" all_of "exits 0" "has '.[0].policy == \"lewi\"'"

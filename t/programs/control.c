@@ -4,6 +4,7 @@
  * call returned, what it wrote, and its message.
  */
 #include <malleable_control.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,16 +113,24 @@ static int call(malleable_control *control, const char *name, const char *a, con
 	return result;
 }
 
+/* The steps here, or how many are left out and why. */
+static int list(bool hidden)
+{
+	char why[256] = "";
+	int result = hidden ? malleable_control_hidden(why, sizeof(why))
+			    : malleable_control_steps(print_step, NULL);
+
+	printf("%d%s%s\n", result, *why ? ": " : "", why);
+	return result < 0;
+}
+
 int main(int argc, char **argv)
 {
 	malleable_control *control = NULL;
 	int result;
 
-	if (argc < 3) {
-		result = malleable_control_steps(print_step, NULL);
-		printf("%d\n", result);
-		return result < 0;
-	}
+	if (argc < 3)
+		return list(argc > 1 && strcmp(argv[1], "hidden") == 0);
 	result = malleable_control_open(strcmp(argv[2], "-") ? argv[2] : NULL, &control);
 	if (result < 0)
 		printf("%d", result);
