@@ -68,7 +68,6 @@ int DLB_GetVersion(int *major, int *minor, int *patch);
 const char *DLB_Strerror(int error);
 int DLB_SetObserverRole(bool observer);
 int DLB_DROM_GetNumCpus(int *cpus);
-int DLB_Stats_GetPidList(int *list, int *count, int max);
 
 /* What a rank did in a region; times in ns. What is not known is 0. */
 #define DLB_NAME_MAX 128

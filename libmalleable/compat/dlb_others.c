@@ -2,7 +2,8 @@
 /*
  * dlb_others.c: DLB's names that need no call of ours: what is known, and what there is not.
  *
- * Invariant: what DLB's examples and the tests of its API call is there (t/t2025-names.t).
+ * Invariant: each public function that works on the calling process is there, in C and for Fortran,
+ * so that none ends a program that calls it (t/t2025-names.t).
  */
 #include <unistd.h>
 
@@ -63,9 +64,9 @@ int DLB_DROM_GetNumCpus(int *cpus)
 }
 
 /* Whoever reads the list whatever is returned reads none. */
-int DLB_Stats_GetPidList(int *list, int *count, int max)
+static int empty_list(void *list, int *count)
 {
-	(void)list, (void)max;
+	(void)list;
 	*count = 0;
 	return DLB_ERR_NOCOMP;
 }
@@ -87,15 +88,30 @@ int DLB_DROM_Attach(void) IS(done), DLB_DROM_Detach(void) IS(done), DLB_TALP_Att
 
 #define PROCESS(name) name(void) IS(no_process)
 int PROCESS(DLB_DROM_GetProcessMask), PROCESS(DLB_DROM_SetProcessMask),
-	PROCESS(DLB_DROM_SetProcessMaskStr), PROCESS(DLB_DROM_PostFinalize);
+	PROCESS(DLB_DROM_SetProcessMaskStr), PROCESS(dlb_drom_setprocessmaskstr_),
+	PROCESS(DLB_DROM_PostFinalize), PROCESS(DLB_DROM_RecoverStolenCpus);
 
 #define HANDLE(name) *name(void) IS(no_handle)
 void HANDLE(DLB_BarrierNamedRegister), HANDLE(dlb_barriernamedregister_),
-	HANDLE(DLB_MNGO_RegionRegister), HANDLE(dlb_mngo_regionregister_);
+	HANDLE(DLB_BarrierNamedGet), HANDLE(dlb_barriernamedget_), HANDLE(DLB_MNGO_RegionRegister),
+	HANDLE(dlb_mngo_regionregister_);
+
+#define LIST(name) name(void *list, int *count) IS(empty_list)
+int LIST(DLB_Stats_GetPidList), LIST(DLB_Stats_GetCpuUsageList), LIST(DLB_Stats_GetCpuAvgUsageList),
+	LIST(DLB_Stats_GetActiveCpusList), LIST(DLB_DROM_GetPidList), LIST(DLB_TALP_GetPidList);
 
 #define NOT(name) name(void) IS(nothing)
-int NOT(DLB_DROM_PreInit), NOT(DLB_PrintShmem), NOT(DLB_TALP_CollectPOPMetrics);
+int NOT(DLB_PreInit), NOT(DLB_DROM_PreInit), NOT(DLB_PrintShmem), NOT(DLB_GetGPUAffinity);
+int NOT(DLB_SetVariable), NOT(dlb_setvariable_), NOT(DLB_GetVariable), NOT(dlb_getvariable_),
+	NOT(DLB_PrintVariables);
+int NOT(DLB_TALP_CollectPOPMetrics), NOT(DLB_TALP_CollectPOPNodeMetrics),
+	NOT(DLB_TALP_CollectNodeMetrics), NOT(DLB_TALP_QueryPOPNodeMetrics),
+	NOT(dlb_talp_querypopnodemetrics_), NOT(DLB_TALP_GetNumCPUs), NOT(DLB_TALP_GetNodeTimes);
 int NOT(DLB_Barrier), NOT(DLB_BarrierAttach), NOT(DLB_BarrierDetach), NOT(DLB_BarrierNamed),
 	NOT(DLB_BarrierNamedAttach), NOT(DLB_BarrierNamedDetach);
-int NOT(DLB_MNGO_RegionStart), NOT(DLB_MNGO_RegionStop);
-int NOT(DLB_Stats_Init), NOT(DLB_Stats_Finalize), NOT(DLB_Stats_GetCpuUsage);
+int NOT(DLB_MNGO_RegionStart), NOT(DLB_MNGO_RegionStop), NOT(DLB_MNGO_Wake_manager);
+int NOT(DLB_Stats_Init), NOT(DLB_Stats_Finalize), NOT(DLB_Stats_GetNumCpus),
+	NOT(DLB_Stats_GetCpuUsage), NOT(DLB_Stats_GetCpuAvgUsage), NOT(DLB_Stats_GetNodeUsage),
+	NOT(DLB_Stats_GetNodeAvgUsage), NOT(DLB_Stats_GetActiveCpus), NOT(DLB_Stats_GetLoadAvg),
+	NOT(DLB_Stats_GetCpuStateIdle), NOT(DLB_Stats_GetCpuStateOwned),
+	NOT(DLB_Stats_GetCpuStateGuested);
