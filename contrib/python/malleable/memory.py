@@ -85,7 +85,7 @@ def _values(parts: numpy.ndarray) -> list:
 def draw_memory(found: Memory) -> go.Figure:
     """Bars of the nodes' parts by rank, and the same as a matrix: pages beside CPU time."""
     count = len(found.parts)
-    # Two lines: four of them fit beside each other on a phone.
+    # Two lines, and small: four of them fit beside each other on a phone, 60 pixels each.
     titles = [(name[0].upper() + name[1:]).replace(" at", "<br>at").replace(" in", "<br>in")
               for name in found.parts]
     figure = make_subplots(rows=2, cols=count, subplot_titles=titles, shared_yaxes=True,
@@ -103,9 +103,9 @@ def draw_memory(found: Memory) -> go.Figure:
     figure.update_yaxes(type="category", autorange="reversed", fixedrange=True, gridcolor=GREY)
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.5, 1], ticktext=["0", "50 %", ""],
                         gridcolor=GREY, row=1)
-    figure.update_xaxes(type="category", title={"text": "NUMA node", "standoff": 4}, row=2)
+    figure.update_xaxes(type="category", title={"text": "node", "standoff": 4}, row=2)
     figure.update_xaxes(fixedrange=True, zeroline=False)
-    figure.update_annotations(font={"size": 13})
+    figure.update_annotations(font={"size": 11 if count > 2 else 13})
     figure.update_layout(
         template="none", barmode="stack", height=2 * max(90, min(len(found.ranks) * 18, 560)) + 250,
         margin={"l": 80, "r": 20, "t": 60, "b": 80}, paper_bgcolor="rgba(0,0,0,0)",

@@ -31,6 +31,19 @@ def test_pages_and_cpu_time_before_and_after_moves(write):
         "CPU time in the end": [[0, 1], [0.667, 0.333]]}
 
 
+def test_four_columns_fit_on_a_phone(write):
+    """60 pixels each, where a letter has half of the font's size."""
+    figure = draw_memory(memory(malleable.read(write(step(4, numa=[0, 0, 1, 1]), BEFORE, MOVED,
+                                                     AFTER))))
+    lines = [(line, title.font.size) for title in figure.layout.annotations
+             for line in title.text.split("<br>")]
+    # Titles of axes are larger than the rest.
+    lines += [(axis.title.text or "", 1.2 * figure.layout.font.size)
+              for axis in figure.select_xaxes()]
+    assert len(lines) == 16
+    assert all(0.5 * size * len(line) <= 60 for line, size in lines)
+
+
 def test_where_nothing_moves_there_is_one_of_each(write):
     found = memory(malleable.read(write(step(4, numa=[0, 0, 2, 2]), BEFORE, BEFORE)))
     assert rounded(found.parts) == {"pages": [[0.9, 0.1, 0], [0, 1, 0]],
