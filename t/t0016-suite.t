@@ -4,7 +4,7 @@
 # that each way does the same work. No time.
 . "$(dirname "$0")/lib.sh"
 need mpi clang
-plan 19
+plan 20
 suite=$srcdir/t/bench/suite
 gen=$builddir/t/bench/gen
 
@@ -15,6 +15,9 @@ ok "the suite lists its scenarios" \
 run "$suite" --list --set sabo --where here
 ok "the suite lists the scenarios of the paper, none on real CPUs" \
 	all_of "exits 0" "[ ! -s $work/out ]"
+run "$suite" --list --set fig2
+ok "the suite lists the shapes of the paper's steps" all_of "exits 0" \
+	"[ \"\$(awk '{print \$2}' '$work/out' | xargs)\" = '4x12 8x6 16x3' ]"
 # shapes CPUS: those of the scenarios on so many real CPUs.
 shapes() {
 	FAKE_CPUS=$1 LD_PRELOAD=$programs/fakecpus.so "$suite" --list --where here |
