@@ -24,6 +24,13 @@ same() {
 	done
 }
 same particles --particles=1500 --iterations=6
+alone=$(result)
+run srun -n2 "$examples/particles" --particles=1500 --iterations=6 --rebalance=2 --verbose
+ok "particles has the same result where it lays borders anew" \
+	all_of "exits 0" "says verified" "[ '$alone' = \"\$(result)\" ]"
+# They start in 0.3 of the box, and drift by 0.12 an iteration.
+ok "the borders are where half of the particles are" \
+	all_of "says '^rank 1 begins at 0[.]3[0-9]+$'" "says '^rank 1 begins at 0[.]8[0-9]+$'"
 same amr --rows=24 --columns=8 --iterations=20
 same stencil --n=40 --planes=24 --iterations=20
 same heat 40
