@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib.sh"
 need_cluster
 [ -n "${VM_SHARED:-}" ] && [ -e "$VM_SHARED/command2" ] || skip_all "needs two machines: t/vm/run"
-plan 8
+plan 11
 start_cluster --nodes node1=10.0.2.1,node2=10.0.2.2 \
 	--share "$VM_SHARED/cluster"
 run srun -N2 -n2 hostname
@@ -29,5 +29,22 @@ else
 		skip "$what" "Slurm has no mpi/pmix"
 	done
 fi
+# As the paper on SABO ran MiniFE on several nodes: one rank of all has most of the work, and CPUs
+# move once. Each node has two sockets, which ranks do not leave.
+once=(srun -N2 -n8 -c2 --ntasks-per-node=4)
+heavy=("$load" --units=20000 --chunks=64 --regions=1 "--work=600,60,60,60,100,100,100,100"
+	--iterations=24)
+run "${once[@]}" --balance=sabo,at=6 --balance-report="$VM_SHARED/once.json" "${heavy[@]}"
+sums=$(grep -oE '(result|checksum) [^,+]*' "$work/out")
+# counted NODE FILTER: what jq finds of the numbers of CPUs by rank, at all times.
+counted() {
+	jq -e "[.cpus_over_time[][1]] | $2" "$VM_SHARED/once.json.node$1" >/dev/null ||
+		{ jq -c .cpus_over_time "$VM_SHARED/once.json.node$1" | sed 's/^/# /' && false; }
+}
+ok "CPUs move to the longest rank on its node" \
+	all_of "exits 0" "counted 1 'any(.[0] > 2)'" "counted 1 'any((.[1:4] | min) < 2)'"
+ok "none leaves a node" all_of "counted 1 'all(add == 8)'" "counted 2 'all(add == 8)'"
+run "${once[@]}" "${heavy[@]}"
+ok "the result is that without balancing" all_of "exits 0" "[ -n '$sums' ]" "says '$sums'"
 ok "nothing is left" nothing_left
 touch "$VM_SHARED/done"
