@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Programs for libgomp: those that libomp ends keep theirs, nothing of libomp's is printed, and what
-# they ask is answered as by libgomp.
+# Programs for libgomp: those that libomp ends, or that ask what it answers otherwise, keep theirs,
+# nothing of libomp's is printed, and what they ask is answered as by libgomp.
 . "$(dirname "$0")/lib.sh"
 need_cluster
-plan 25
+plan 28
 start_cluster
 
 ${CC:-gcc} -O1 -fopenmp -w -DDOACROSS -o "$work/doacross" "$srcdir/t/programs/gomp.c" || exit 1
@@ -50,17 +50,26 @@ answers() {
 }
 ok "what OpenMP answers a program for libgomp, such as no place where none was asked for" all_of \
 	"answers answers-gcc" "says '^ places 0:'"
+${CC:-gcc} -O1 -fopenmp -w -DPLAIN -o "$work/answers-plain" "$srcdir/t/programs/answers.c" || exit 1
+ok "what OpenMP answers a program on libomp is as libgomp answers" answers answers-plain
+run srun -n1 -c2 --balance --balance-report="$work/report.json" "$work/answers-plain"
+ok "a program that asks for none of that runs on libomp" \
+	all_of "exits 0" "report_has '.per_rank[0].regions > 0'"
+loader=$(ldd /bin/sh | grep -o '/[^ ]*ld-[^ ]*')
+rm -f "$work/report.json"
+# shellcheck disable=SC2016
+run srun -n1 -c2 --balance --balance-report="$work/report.json" \
+	sh -c 'exec "$0" --library-path "" "$@"' "$loader" "$work/answers-plain"
+ok "so does one that a script starts by the loader's name" \
+	all_of "exits 0" "report_has '.per_rank[0].regions > 0'"
 # paused PROGRAM...: its 100 regions after a hard pause are seen.
 paused() {
 	run srun -n1 -c2 --balance --balance-report="$work/report.json" "$@" pause
 	exits 0 && report_has ".per_rank[0].regions >= 100"
 }
-ok "a hard pause does not end balancing" paused "$work/answers-gcc"
-loader=$(ldd /bin/sh | grep -o '/[^ ]*ld-[^ ]*')
-# shellcheck disable=SC2016
-ok "a hard pause does not end it in a program that a script starts by the loader's name" \
-	paused sh -c 'exec "$0" --library-path "" "$@"' "$loader" "$work/answers-gcc"
 ok "places are answered as without us" answers answers-gcc OMP_PLACES=cores
+ok "bound threads on libomp are answered as by libgomp" answers answers-plain OMP_PROC_BIND=true \
+	OMP_PLACES=cores OMP_SCHEDULE=guided,7 OMP_MAX_ACTIVE_LEVELS=2
 ok "bound threads are answered as without us" answers answers-gcc OMP_PROC_BIND=true OMP_NESTED=true
 ok "threads bound with spread,close are answered as without us" \
 	answers answers-gcc OMP_PROC_BIND=spread,close \
@@ -121,6 +130,10 @@ run env OMP_NUM_THREADS=1 srun -n2 -c1 --balance --balance-report="$work/report.
 	"$programs/patterns-gcc" plain 20
 ok "a program with as many threads as CPUs runs on libomp" all_of "exits 0" \
 	"report_has '.per_rank | all(.regions > 0 and (.why | contains(\"libgomp\") | not))'"
+run env OMP_NESTED=true srun -n2 -c1 --balance --balance-report="$work/report.json" \
+	"$programs/patterns-gcc" plain 20
+ok "a program whose variables are not plain keeps libgomp, and the report tells" all_of "exits 0" \
+	"complains 'mode: cpuset, variables or calls of OpenMP that libomp takes otherwise'"
 # libgomp ends no thread at exit: libomp would, behind the destructors of static objects.
 "${CXX:-g++}" -O1 -fopenmp -w -o "$work/ends" "$srcdir/t/programs/ends.cc" || exit 1
 run srun -n1 -c2 --balance --balance-report=off "$work/ends"

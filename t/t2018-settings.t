@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Every variable that libgomp's manual names, and those of libomp alone, empty, odd and beyond all
-# bounds: a program for libgomp that runs on libomp has the settings that libgomp would have given
-# it, and ends in no other way.
+# bounds: a program for libgomp has the settings that libgomp would have given it, on libomp, or on
+# libgomp where libomp might make something else of them; and ends in no other way.
 . "$(dirname "$0")/lib.sh"
 need_cluster
 start_cluster
-${CC:-gcc} -O1 -fopenmp -w -o "$work/settings" "$srcdir/t/programs/settings.c" || exit 1
+${CC:-gcc} -O1 -fopenmp -w -DPLAIN -o "$work/settings" "$srcdir/t/programs/settings.c" || exit 1
 
 # VARIABLE: values between bars, with their blanks. A number of threads that no machine can have
 # ends both, a dynamic one depends on the machine's load.

@@ -68,6 +68,7 @@ enum mal_mode_reason {
 	MAL_REASON_USER,	/* mode=cpuset */
 	MAL_REASON_RUNTIME,	/* no OpenMP runtime with OMPT has started */
 	MAL_REASON_CROWDED,	/* it keeps libgomp: it asks for more threads than CPUs */
+	MAL_REASON_LIBGOMP,	/* it keeps it: libomp would do something else */
 	MAL_REASON_TOOL,	/* another OMPT tool goes first */
 	MAL_REASON_NUMBER,	/* it started with another number of threads than CPUs */
 	MAL_REASON_THREAD_DATA, /* the program keeps data for each thread */
@@ -309,7 +310,7 @@ struct mal_header {
  * A rank may have the library of another build, as in a container: it runs unbalanced where the
  * versions differ. Where one of these fails, increment the version, then mend the numbers.
  */
-#define MAL_SEGMENT_VERSION 21
+#define MAL_SEGMENT_VERSION 22
 
 #define PIN_SIZE(type, size) MAL_PIN_SIZE(type, size, "MAL_SEGMENT_VERSION")
 #define PIN(type, member, offset) MAL_PIN(type, member, offset, "MAL_SEGMENT_VERSION")
@@ -364,7 +365,7 @@ PIN(mal_lanes, pages_error, 184) PIN(mal_lanes, pages_known, 188) PIN(mal_lanes,
 PIN_SIZE(mal_region_slot, 192) PIN(mal_region_slot, name, 0) PIN(mal_region_slot, runs, 64)
 PIN(mal_region_slot, sum, 72)
 _Static_assert(MAL_BOUNDARY_KINDS == 5 && MAL_RANK_DEAD == 3 && MAL_RULE_AWAIT == 256 &&
-	       MAL_REASON_REPORTED == 13 && MAL_NOBODY == 0xffff && MAL_REGION_COUNTS == 9 &&
+	       MAL_REASON_REPORTED == 14 && MAL_NOBODY == 0xffff && MAL_REGION_COUNTS == 9 &&
 	       MAL_NAMED_REGIONS == 64,
 	       "processes of two builds share these numbers: increment MAL_SEGMENT_VERSION");
 #undef PIN_SIZE

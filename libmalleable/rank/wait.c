@@ -318,8 +318,8 @@ void mal_mpi_init(enum mal_mpi_polling how)
 	atomic_store_explicit(&mal.slot->uses_mpi, true, memory_order_relaxed);
 	mal_threads_ignore(&mal);
 	mal_unmanaged_open(&mal);
-	if (mal.unmanaged && mal_gomp_is_kept())
-		atomic_store(&mal.slot->reason, MAL_REASON_CROWDED);
+	if (mal.unmanaged && mal_gomp_kept())
+		atomic_store(&mal.slot->reason, mal_gomp_kept());
 	if (!mal_self.considered_primary)
 		mal_become_primary(&mal);
 	measure_calls(&mal);

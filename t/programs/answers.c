@@ -11,8 +11,19 @@
 
 #define PLACES 64
 
+/* What a program that runs on libomp in libgomp's place does not call. */
+#ifdef PLAIN
+#define omp_get_nested() 0
+#define omp_get_proc_bind() 0
+#define omp_get_supported_active_levels() 0
+#define omp_get_affinity_format(text, size) 0
+#define omp_pause_resource(kind, device) 0
+#define omp_pause_resource_all(kind) 0
+#endif
+
 static void say_places(void)
 {
+#ifndef PLAIN
 	int numbers[PLACES] = {0}, count = omp_get_num_places();
 
 	printf(" places %d:", count);
@@ -38,6 +49,7 @@ static void say_places(void)
 	for (int i = 0; i < count && i < PLACES; i++)
 		printf(" %d", numbers[i]);
 	printf("\n");
+#endif
 }
 
 static void say(const char *where)

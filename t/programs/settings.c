@@ -8,6 +8,7 @@
 
 static void say_places(void)
 {
+#ifndef PLAIN /* with these a program keeps libgomp */
 	printf(" bind %d places %d", (int)omp_get_proc_bind(), omp_get_num_places());
 	for (int place = 0; place < omp_get_num_places() && place < 8; place++) {
 		int ids[CPU_SETSIZE] = {0}, count = omp_get_place_num_procs(place);
@@ -18,6 +19,7 @@ static void say_places(void)
 		for (int i = 0; i < count; i++)
 			printf("%s%d", i ? "," : " ", ids[i]);
 	}
+#endif
 }
 
 /* Of the thread behind the first, if there is one. */

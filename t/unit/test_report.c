@@ -384,7 +384,7 @@ static void advises(enum mal_mode_reason reason, unsigned int threads, const cha
 
 	slot->reason = node_slot(1)->reason = reason;
 	slot->unmanaged = node_slot(1)->unmanaged =
-		reason == MAL_REASON_RUNTIME || reason == MAL_REASON_CROWDED;
+		reason >= MAL_REASON_RUNTIME && reason <= MAL_REASON_LIBGOMP;
 	slot->reported = slot->team = threads;
 	slot->chosen = chosen;
 	assert_int_equal(mal_cpumask_parse(cpus, &slot->home, NULL), 0);
@@ -424,6 +424,8 @@ static void advice_is_looked_at(void **state)
 		"its threads are not seen (no OpenMP with OMPT): try more threads than CPUs");
 	advises(MAL_REASON_CROWDED, 2, "0", MAL_CHOSEN_BY_VARIABLE,
 		"it has more threads than CPUs, and keeps libgomp: try without OMP_NUM_THREADS");
+	advises(MAL_REASON_LIBGOMP, 2, "0", 0,
+		"it keeps libgomp, for variables or calls of OpenMP");
 	advises(MAL_REASON_RUNTIME, 2, "0", 0, "its threads are not seen (no OpenMP with OMPT)");
 	advises(MAL_REASON_REPORTED, 1, "0", 0,
 		"the program relies on its number of threads: try two CPUs a rank, or "

@@ -47,7 +47,8 @@ enum mal_mode_reason mal_phrase_reason(const struct mal_controller *controller, 
 	uint32_t reason = atomic_load(&slot->reason);
 
 	if (atomic_load(&slot->unmanaged))
-		return reason == MAL_REASON_CROWDED || reason == MAL_REASON_TOOL
+		return reason == MAL_REASON_CROWDED || reason == MAL_REASON_LIBGOMP ||
+				       reason == MAL_REASON_TOOL
 			       ? (enum mal_mode_reason)reason
 			       : MAL_REASON_RUNTIME;
 	/* What a program could know matters to its bound regions alone. */
@@ -69,6 +70,8 @@ static const char *const reasons[] = {
 	[MAL_REASON_RUNTIME] = "no OpenMP runtime with OMPT: its threads share the rank's CPUs",
 	[MAL_REASON_CROWDED] =
 		"more threads than CPUs: it keeps libgomp, libomp is slow then (OMP_NUM_THREADS)",
+	[MAL_REASON_LIBGOMP] =
+		"variables or calls of OpenMP that libomp takes otherwise: it keeps libgomp",
 	[MAL_REASON_TOOL] = "another OMPT tool goes first: its threads share the rank's CPUs",
 	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread (see max_threads=)",
@@ -93,6 +96,7 @@ static const char *const to_try[MAL_REASON_REPORTED + 1] = {
 	[MAL_REASON_USER] = "teams keep their size as requested: try without mode=cpuset",
 	[MAL_REASON_RUNTIME] = "its threads are not seen (no OpenMP with OMPT)",
 	[MAL_REASON_CROWDED] = "it has more threads than CPUs, and keeps libgomp",
+	[MAL_REASON_LIBGOMP] = "it keeps libgomp, for variables or calls of OpenMP",
 	[MAL_REASON_TOOL] = "another OMPT tool goes first",
 	[MAL_REASON_NUMBER] = "it was started with another number of threads than CPUs",
 	[MAL_REASON_THREAD_DATA] = "the program keeps data for each thread",

@@ -54,9 +54,9 @@
 #define COMMAND "/proc/self/cmdline"
 
 static struct {
-	bool replaced; /* the program was built for libgomp and runs on libomp */
-	bool crowded;  /* it keeps libgomp, for its number of threads */
-	bool alone;    /* it keeps libgomp, as there is no libomp */
+	bool replaced;		   /* the program was built for libgomp and runs on libomp */
+	bool alone;		   /* it keeps libgomp, as there is no libomp */
+	enum mal_mode_reason kept; /* why it keeps that otherwise */
 	const void *replacement;
 	struct mal_runtime original;
 	/* Variables of OpenMP: as libgomp read them, and as the program has set them since. */
@@ -334,28 +334,30 @@ static void choose_runtime(char **argv)
 	}
 	if (!mal_variable(environ, MAL_ENV_SEGMENT_FD) || (wish && strcmp(wish, "keep") == 0) ||
 	    !path_of(GOMP) || path_of(MAL_LIBOMP) || auxiliary(AT_SECURE) || under_valgrind() ||
-	    mal_gomp_is_wanted())
+	    !mal_gomp_may_be_replaced())
 		return;
 	length = MAL_RAW(SYS_readlinkat, AT_FDCWD, RUNNING, program, sizeof(program) - 1);
 	program[length > 0 ? length : 0] = '\0';
 	if (!*program)
 		return;
-	gomp.crowded = mal_gomp_is_crowded();
-	gomp.alone = !gomp.crowded && !mal_libomp_open(&libomp, path_of(GOMP));
-	if (gomp.crowded || gomp.alone)
+	gomp.kept = mal_gomp_is_crowded()  ? MAL_REASON_CROWDED
+		    : mal_gomp_is_wanted() ? MAL_REASON_LIBGOMP
+					   : MAL_REASON_NONE;
+	gomp.alone = !gomp.kept && !mal_libomp_open(&libomp, path_of(GOMP));
+	if (gomp.kept || gomp.alone)
 		return;
-	if (!mal_objects_call_more_than(&libomp)) {
-		if (is_loader())
-			execute_command_again(program, libomp.path);
-		else
-			execute_again(program, argv, libomp.path);
-	}
+	if (mal_objects_call_more_than(&libomp))
+		gomp.kept = MAL_REASON_LIBGOMP;
+	else if (is_loader())
+		execute_command_again(program, libomp.path);
+	else
+		execute_again(program, argv, libomp.path);
 	mal_elf_file_close(&libomp.file);
 }
 
-bool mal_gomp_is_kept(void)
+enum mal_mode_reason mal_gomp_kept(void)
 {
-	return gomp.crowded;
+	return gomp.kept;
 }
 
 bool mal_gomp_is_alone(void)

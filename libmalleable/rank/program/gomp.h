@@ -2,16 +2,16 @@
 /*
  * gomp.h: what a program built for GCC's libgomp expects of the libomp that it runs on.
  *
- * Loops with schedule(runtime) share out work as libgomp does without OMP_SCHEDULE (libgomp
- * manual, "OMP_SCHEDULE"). libomp reads the variable after it has looked for a tool and before it
- * initialises that (kmp_runtime.cpp, __kmp_do_serial_initialize), so it stands in the environment
- * for that time alone: programs that this one starts do not see it. So do other variables of which
- * the two think otherwise.
+ * Where the user's variables or the program's calls are such that the two would differ, it stays on
+ * libgomp. libomp reads variables after it has looked for a tool and before it initialises that
+ * (kmp_runtime.cpp, __kmp_do_serial_initialize), so what it is to find stands in the environment
+ * for that time alone: programs that this one starts do not see it.
  */
 #pragma once
 
 #include <stdbool.h>
 
+#include "libmalleable/core/segment.h"
 #include "libmalleable/rank/program/runtime.h"
 
 /* Whether CALLER is part of the libomp that runs in libgomp's place. */
@@ -23,8 +23,8 @@ bool mal_gomp_is_replacement(const void *caller);
  */
 bool mal_gomp_manages(const void *caller);
 
-/* Whether the program keeps libgomp because it asks for more threads than it has CPUs. */
-bool mal_gomp_is_kept(void);
+/* Why the program keeps libgomp, though it might run on libomp; MAL_REASON_NONE: it does not. */
+enum mal_mode_reason mal_gomp_kept(void);
 
 /* Whether it keeps libgomp because libomp is nowhere. */
 bool mal_gomp_is_alone(void);
@@ -40,7 +40,7 @@ void mal_gomp_runtime_started(void);
 
 /*
  * libgomp itself, where RUNTIME is the libomp that runs in its place; NULL otherwise. It is loaded,
- * has read the user's variables, and runs no region: it may be asked for what these alone decide.
+ * has read the user's variables, and runs no region: it has the program's clock.
  */
 const struct mal_runtime *mal_gomp_original(const struct mal_runtime *runtime);
 

@@ -4,10 +4,12 @@
 
 #include <stdbool.h>
 
+/* Whether libomp can start: the limit of a file's size would end the program. */
+bool mal_gomp_may_be_replaced(void);
+
 /*
- * Whether a program for libgomp had better keep it: its threads are to be printed, or bound to CPUs
- * that it may not use, of which the two runtimes say different things; libomp is to look for no
- * tool, such as we are; or the limit of a file's size would end the program as libomp starts.
+ * Whether a program for libgomp had better keep it, as the user has set variables of OpenMP of
+ * which libomp might make something else.
  */
 bool mal_gomp_is_wanted(void);
 

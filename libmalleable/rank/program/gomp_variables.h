@@ -2,9 +2,8 @@
 /*
  * gomp_variables.h: the variables of OpenMP, which libgomp has read, as libomp is to find them.
  *
- * The two differ on much: OMP_NESTED=1, "dynamic, 4", units of sizes, lists of places. Values that
- * libgomp leaves out make libomp end the program, or are taken by it. So libomp gets none of the
- * user's own words where libgomp can be asked what it has made of them.
+ * libomp finds them as the program began, whatever it has set since. Without OMP_SCHEDULE loops
+ * with schedule(runtime) are dynamic, as libgomp has it.
  */
 #pragma once
 
@@ -17,5 +16,5 @@ void mal_gomp_free_variables(char **copy);
 /* Those in COPY are set, and no others. */
 void mal_gomp_put_variables(char **copy);
 
-/* Set them for libomp so that it answers as LIBGOMP does. */
+/* Set them for libomp so that it does what LIBGOMP would. */
 void mal_gomp_translate(const struct mal_runtime *libgomp);

@@ -43,22 +43,12 @@ extern const char *const mal_region_call_names[MAL_REGION_CALL_COUNT];
 	function(get_num_procs, omp_get_num_procs, int, (void)) \
 	function(get_thread_limit, omp_get_thread_limit, int, (void)) \
 	function(get_max_active_levels, omp_get_max_active_levels, int, (void)) \
-	function(get_max_task_priority, omp_get_max_task_priority, int, (void)) \
-	function(get_max_teams, omp_get_max_teams, int, (void)) \
-	function(get_teams_thread_limit, omp_get_teams_thread_limit, int, (void)) \
-	function(get_default_device, omp_get_default_device, int, (void)) \
-	function(get_cancellation, omp_get_cancellation, int, (void)) \
-	function(get_supported_active_levels, omp_get_supported_active_levels, int, (void)) \
 	function(get_level, omp_get_level, int, (void)) \
-	function(get_active_level, omp_get_active_level, int, (void)) \
-	function(get_nested, omp_get_nested, int, (void)) \
 	function(get_proc_bind, omp_get_proc_bind, int, (void)) \
 	function(get_num_places, omp_get_num_places, int, (void)) \
 	function(get_place_num_procs, omp_get_place_num_procs, int, (int)) \
 	function(get_place_proc_ids, omp_get_place_proc_ids, void, (int, int *)) \
 	function(get_place_num, omp_get_place_num, int, (void)) \
-	function(get_partition_num_places, omp_get_partition_num_places, int, (void)) \
-	function(get_partition_place_nums, omp_get_partition_place_nums, void, (int *)) \
 	function(get_wtick, omp_get_wtick, double, (void)) \
 	function(get_wtime, omp_get_wtime, double, (void)) \
 	function(get_initial_device, omp_get_initial_device, int, (void)) \
