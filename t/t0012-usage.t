@@ -69,7 +69,7 @@ ok "a factor for deadlines that is none" refused 2 \
 
 needs_value() {
 	local each
-	for each in "run --home" "top --interval" "set --cpus" "admin --file" "replay --cores" \
+	for each in "run --home" "set --cpus" "admin --file" "replay --cores" \
 		"policies --libdir"; do
 		usage "malleable ${each% *}" "option ${each#* } needs a value" \
 			"$malleable" "${each% *}" "${each#* }" || return
@@ -96,7 +96,7 @@ ok "an argument too few" few
 ok_with prover "inspect: no file" usage "malleable inspect" "" "$malleable" inspect
 no_number() {
 	local each
-	for each in "top --interval=x" "replay --cores=x f" "replay --cores=0 f" \
+	for each in "top --watch=x" "replay --cores=x f" "replay --cores=0 f" \
 		"replay --cores=1x f" "status --watch=0" "run --balance=auto,max_threads=x true"; do
 		# shellcheck disable=SC2086 # words are wanted
 		usage "malleable ${each%% *}" "" "$malleable" $each || return

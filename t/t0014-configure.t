@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 [ -x "$srcdir/configure" ] || skip_all "no configure"
 plan 16
-optional=(seccomp prover libdw pmix ncurses scdoc mpi clang fortran cxx tbb mpich cmocka)
+optional=(seccomp prover libdw pmix scdoc mpi clang fortran cxx tbb mpich cmocka)
 cd "$work" || exit 1
 
 # pkg-config knows no more than must be there.
@@ -34,7 +34,7 @@ run "$srcdir/configure" --help
 ok "each has an option" has_options all "${optional[@]}"
 configured
 ok "what is not there is left out" all_of "exits 0" \
-	"left_out seccomp pmix ncurses mpi fortran cmocka"
+	"left_out seccomp pmix mpi fortran cmocka"
 # refused WHAT PACKAGE OPTION: with one line.
 refused() {
 	configured "$3"

@@ -23,7 +23,7 @@ int mal_cmd_events(int argc, char **argv);
 /* malleable admin off|on|status: the off switch of this node. */
 int mal_cmd_admin(int argc, char **argv);
 
-/* malleable top [OPTIONS] [JOB.STEP]: show balanced steps live. */
+/* malleable top [OPTIONS] [STEP]: the same with bars, again and again. */
 int mal_cmd_top(int argc, char **argv);
 
 /* malleable policies: list the policies with their parameters. */

@@ -124,11 +124,10 @@ static void usage(FILE *out)
 	      out);
 }
 
-/* Root may have them from a user's shell (su): they name code to load, or steer a terminal. */
+/* Root may have them from a user's shell (su): they name code to load. */
 static void forget_variables(void)
 {
-	static const char *const names[] = {"HWLOC_PLUGINS_PATH", "HWLOC_COMPONENTS", "TERMINFO",
-					    "TERMINFO_DIRS",	  "TERMCAP",	      "TERMPATH"};
+	static const char *const names[] = {"HWLOC_PLUGINS_PATH", "HWLOC_COMPONENTS"};
 
 	for (size_t i = 0; geteuid() == 0 && i < sizeof(names) / sizeof(names[0]); i++)
 		unsetenv(names[i]);

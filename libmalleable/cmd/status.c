@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * status.c: malleable status: show the balanced steps on this node, or a job's on all its nodes.
+ * status.c: malleable status and top: show the balanced steps on this node, or a job's on all its
+ * nodes.
  *
  * Invariant: each balanced step of the node is shown (t/t3004-control.t).
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,11 +22,14 @@
 /* How often --watch looks, in seconds. */
 #define WATCH_S 2
 #define WATCH_MAX_S 3600
+/* Columns of a bar, or of the list of a rank's CPUs. */
+#define BAR 24
 
 struct arguments {
 	const char *wanted; /* NULL: all */
 	bool json;
 	bool ranks, regions;
+	bool bars;
 	bool here;
 	unsigned int watch_s; /* 0: once */
 };
@@ -39,28 +44,32 @@ struct output {
 
 enum { PRINTED = 0, OTHER_STEP = 1, NO_ANSWER = 2 };
 
+static void usage(FILE *out);
+
+static struct mal_tool tool = {"malleable status", PACKAGE_VERSION, usage};
+
 static void usage(FILE *out)
 {
-	fputs("Usage: malleable status [OPTIONS] [JOB|STEP]\n"
-	      "\n"
-	      "Shows your balanced steps on this node: which rank has which CPUs, and what\n"
+	fprintf(out, "Usage: %s [OPTIONS] [JOB|STEP]\n\n", tool.name);
+	fputs("Shows your balanced steps on this node: which rank has which CPUs, and what\n"
 	      "balancing has gained. With a job, on all its nodes, through srun. Steps are\n"
 	      "named JOB.STEP, those of mpirun and of malleable run NAME.PID. Root sees the\n"
 	      "steps of all users.\n"
 	      "\n"
 	      "  --ranks    show the ranks of each step (default if a step is given)\n"
 	      "  --regions  show the named regions of each step: time, efficiencies\n"
+	      "  --bars     of each rank a bar, not the list of its CPUs: # for those at work,\n"
+	      "             . for idle ones, - for lent ones, + for borrowed ones\n"
 	      "  --here     on this node only, also with a job\n"
 	      "  --json     as JSON: a list of objects, one for each step\n"
 	      "  --watch[=SECONDS]\n"
 	      "             repeat every 2, or SECONDS, seconds until the job or step has ended\n"
 	      "  --help, --version\n"
 	      "\n"
+	      "malleable top shows a bar for each rank on this node, every second.\n"
 	      "The exit status is 1 if there is no such step.\n",
 	      out);
 }
-
-static const struct mal_tool tool = {"malleable status", PACKAGE_VERSION, usage};
 
 static void print_percent(FILE *out, const json_t *object, const char *key)
 {
@@ -72,12 +81,53 @@ static void print_percent(FILE *out, const json_t *object, const char *key)
 		fprintf(out, " %6s", "-");
 }
 
-static void print_rank(FILE *out, const json_t *rank)
+/* Draw COUNT CPUs as letters, scaled so that MAX CPUs fill a bar. Returns where they end. */
+static char *draw(char *at, const char *end, double count, double max, char letter)
+{
+	double length = max <= BAR ? count : count * BAR / max;
+	/* A controller may report any number, and a product may be NaN. */
+	int letters = !(length < BAR) ? BAR : length > 0 ? (int)(length + 0.5) : 0;
+
+	while (letters-- > 0 && at < end)
+		*at++ = letter;
+	return at;
+}
+
+/* RANK's CPUs in BAR, of BAR + 1 bytes. */
+static const char *draw_rank(char *bar, const json_t *rank, double max)
+{
+	double lent = mal_json_number_of(rank, "lent"), load = mal_json_number_of(rank, "load");
+	double here = fmax(mal_json_number_of(rank, "count") - lent, 0),
+	       busy = here * (load < 1 ? load : 1);
+	char *at = draw(bar, bar + BAR, busy, max, '#');
+
+	at = draw(at, bar + BAR, here - busy, max, '.');
+	at = draw(at, bar + BAR, lent, max, '-');
+	*draw(at, bar + BAR, mal_json_number_of(rank, "borrowed"), max, '+') = '\0';
+	return bar;
+}
+
+/* The most CPUs that one of the ranks in LIST has. */
+static double find_max(const json_t *list)
+{
+	double max = 1;
+	const json_t *rank;
+	size_t i;
+
+	json_array_foreach(list, i, rank) max =
+		fmax(max, mal_json_number_of(rank, "count") + mal_json_number_of(rank, "borrowed"));
+	return max;
+}
+
+/* With a bar for up to MAX CPUs, or, MAX 0, the list of its CPUs. */
+static void print_rank(FILE *out, const json_t *rank, double max)
 {
 	const json_t *order = json_object_get(rank, "order");
+	char bar[BAR + 1];
 
-	fprintf(out, "  %6.0f %5.0f %-24s", mal_json_number_of(rank, "rank"),
-		mal_json_number_of(rank, "count"), mal_json_text_of(rank, "cpus"));
+	fprintf(out, "  %6.0f %5.0f %-*s", mal_json_number_of(rank, "rank"),
+		mal_json_number_of(rank, "count"), BAR,
+		max > 0 ? draw_rank(bar, rank, max) : mal_json_text_of(rank, "cpus"));
 	print_percent(out, rank, "load");
 	print_percent(out, rank, "mpi");
 	fprintf(out, " %5.0f %8.0f  ", mal_json_number_of(rank, "lent"),
@@ -131,11 +181,11 @@ static void print_head(FILE *out)
 		"CPUS", "RUNNING", "GAIN", "ATTAINED");
 }
 
-static void print_step(FILE *out, const json_t *status, bool ranks, bool regions)
+static void print_step(FILE *out, const json_t *status, const struct arguments *arguments)
 {
 	const json_t *list = json_object_get(status, "ranks"), *rank;
 	double measured = mal_json_number_of(status, "measured_s"),
-	       reported_s = mal_json_number_of(status, "running_s");
+	       reported_s = mal_json_number_of(status, "running_s"), max;
 	/* The user's controller may report any number. */
 	long running = reported_s > 0 && reported_s < 1e12 ? (long)reported_s : 0;
 	size_t i;
@@ -160,13 +210,14 @@ static void print_step(FILE *out, const json_t *status, bool ranks, bool regions
 			mal_json_text_of(status, "rejected"));
 	if (json_is_string(json_object_get(status, "no_estimate")))
 		fprintf(out, "  no estimate: %.100s\n", mal_json_text_of(status, "no_estimate"));
-	if (regions)
+	if (arguments->regions)
 		print_regions(out, json_object_get(status, "regions"));
-	if (!ranks)
+	if (!arguments->ranks)
 		return;
-	fprintf(out, "  %6s %5s %-24s %6s %6s %5s %8s\n", "rank", "count", "CPUs", "load", "MPI",
-		"lent", "borrowed");
-	json_array_foreach(list, i, rank) print_rank(out, rank);
+	fprintf(out, "  %6s %5s %-*s %6s %6s %5s %8s\n", "rank", "count", BAR, "CPUs", "load",
+		"MPI", "lent", "borrowed");
+	max = arguments->bars ? find_max(list) : 0;
+	json_array_foreach(list, i, rank) print_rank(out, rank, max);
 }
 
 static int show(void *argument, FILE *out)
@@ -185,7 +236,7 @@ static int show(void *argument, FILE *out)
 	} else {
 		if (!output->any)
 			print_head(out);
-		print_step(out, status, arguments->ranks, arguments->regions);
+		print_step(out, status, arguments);
 	}
 	json_decref(status);
 	return PRINTED;
@@ -194,7 +245,7 @@ static int show(void *argument, FILE *out)
 /* On all nodes of the job. Returns the exit status, or -1: there is no srun. */
 static int show_on_nodes(const struct arguments *arguments)
 {
-	const char *words[7] = {"status", "--here"};
+	const char *words[8] = {"status", "--here"};
 	struct mal_error err;
 	char job[24];
 	int count = 2, result;
@@ -207,6 +258,8 @@ static int show_on_nodes(const struct arguments *arguments)
 		words[count++] = "--ranks";
 	if (arguments->regions)
 		words[count++] = "--regions";
+	if (arguments->bars)
+		words[count++] = "--bars";
 	words[count++] = arguments->wanted;
 	result = mal_nodes_run(job, words, &err);
 	if (result == -1)
@@ -217,17 +270,21 @@ static int show_on_nodes(const struct arguments *arguments)
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{"ranks", no_argument, NULL, 'r'},	 {"regions", no_argument, NULL, 'R'},
-		{"here", no_argument, NULL, 'l'},	 {"json", no_argument, NULL, 'j'},
-		{"watch", optional_argument, NULL, 'w'}, MAL_OPTIONS_END,
+		{"ranks", no_argument, NULL, 'r'},
+		{"regions", no_argument, NULL, 'R'},
+		{"bars", no_argument, NULL, 'b'},
+		{"here", no_argument, NULL, 'l'},
+		{"json", no_argument, NULL, 'j'},
+		{"watch", optional_argument, NULL, 'w'},
+		MAL_OPTIONS_END,
 	};
 	int option;
 
-	*arguments = (struct arguments){0};
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
 		switch (option) {
 		case 'r': arguments->ranks = true; break;
 		case 'R': arguments->regions = true; break;
+		case 'b': arguments->bars = arguments->ranks = true; break;
 		case 'l': arguments->here = true; break;
 		case 'j': arguments->json = true; break;
 		case 'w':
@@ -330,9 +387,9 @@ static int watch(const struct arguments *arguments)
 	}
 }
 
-int mal_cmd_status(int argc, char **argv)
+/* ARGUMENTS: what is usual. */
+static int show_steps(int argc, char **argv, struct arguments arguments)
 {
-	struct arguments arguments;
 	int result = parse_arguments(argc, argv, &arguments);
 
 	if (result)
@@ -340,4 +397,17 @@ int mal_cmd_status(int argc, char **argv)
 	if (arguments.wanted && arguments.wanted[strspn(arguments.wanted, "0123456789.")] != '\0')
 		arguments.here = true;
 	return arguments.watch_s ? watch(&arguments) : show_once(&arguments);
+}
+
+int mal_cmd_status(int argc, char **argv)
+{
+	return show_steps(argc, argv, (struct arguments){0});
+}
+
+int mal_cmd_top(int argc, char **argv)
+{
+	tool.name = "malleable top";
+	return show_steps(
+		argc, argv,
+		(struct arguments){.here = true, .ranks = true, .bars = true, .watch_s = 1});
 }

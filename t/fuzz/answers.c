@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * answers.c: what a controller, or a fake one, answers the malleable command: status, top and
+ * answers.c: what a controller, or a fake one, answers the malleable command: status and
  * requests.
  */
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "libmalleable/base/channel.c"
 #undef mal_channel_ask
 #undef mal_channel_is_open
+#include "libmalleable/cmd/status.c"
 #include "libmalleable/control/steps.h"
 #include "t/fuzz/fuzz.h"
-#include "t/unit/commands.h"
 
 char *mal_channel_ask(const char *path, const char *request, int timeout_ms, size_t *length,
 		      struct mal_error *err)
@@ -71,8 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	out = fmemopen(printed, sizeof(printed), "w");
 	mal_ask_matches(mal_json_text_of(status, "step"), "1.0");
-	print_step(out, status, true, true);
-	top_print_step(out, status, 80);
+	print_step(out, status, &(struct arguments){.ranks = true, .regions = true});
+	print_step(out, status, &(struct arguments){.ranks = true, .bars = true});
 	fflush(out);
 	look_at(printed, (size_t)ftell(out));
 	fclose(out);

@@ -18,7 +18,6 @@ class Malleable(AutotoolsPackage):
     variant("prover", default=True, description="Which parallel regions may have any team")
     variant("seccomp", default=True, description="A filter of system calls for the controller")
     variant("libdw", default=True, description="Source lines in malleable inspect")
-    variant("ncurses", default=True, description="malleable top")
 
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
@@ -32,7 +31,6 @@ class Malleable(AutotoolsPackage):
     depends_on("zydis@4: cflags=-fPIC", when="+prover")
     depends_on("libseccomp@2.5:", when="+seccomp")
     depends_on("elfutils", when="+libdw")
-    depends_on("ncurses", when="+ncurses")
 
     def configure_args(self):
         spec = self.spec
@@ -45,5 +43,4 @@ class Malleable(AutotoolsPackage):
             *self.with_or_without("prover"),
             *self.with_or_without("seccomp"),
             *self.with_or_without("libdw"),
-            *self.with_or_without("ncurses"),
         ]
