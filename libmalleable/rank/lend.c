@@ -22,7 +22,7 @@
 #include "libmalleable/rank/cpus/unmanaged.h"
 #include "libmalleable/rank/outside.h"
 #include "libmalleable/rank/phase.h"
-#include "libmalleable/rank/state/rank.h"
+#include "libmalleable/rank/state/primary_thread.h"
 #include "libmalleable/rank/team.h"
 
 /* A wait shorter than this lends nothing: most waits of a balanced program are shorter. */
@@ -108,7 +108,7 @@ void mal_wait_begin(uint64_t ago)
 	mal.lend_own.last_poll = begin;
 	begin -= ago < begin - mal.primary.last_leave ? ago : begin - mal.primary.last_leave;
 	mal_count(&mal.slot->count.serial, begin - mal.primary.last_leave);
-	mal.primary.last_leave = begin;
+	mal_primary_left(&mal, begin);
 	mal.lend_own.next_look = begin + mal.lend.after;
 	if (mal.lend.usual_wait < LEND_WORTH * mal.lend.usual_cost) {
 		mal.lend_own.next_look = begin + LEND_WORTH * mal.lend.usual_cost;
@@ -525,7 +525,8 @@ static void wait_end(struct mal_rank *rank)
 				? (3 * rank->lend.usual_wait + now - rank->primary.last_leave) / 4
 				: now - rank->primary.last_leave;
 	mal_count(&rank->slot->count.mpi, now - rank->primary.last_leave);
-	rank->primary.last_leave = rank->primary.left_mpi = now;
+	mal_primary_left(rank, now);
+	mal_primary_left_mpi(rank, now);
 }
 
 __attribute__((noinline)) static void end_unusual(struct mal_rank *rank)
@@ -533,7 +534,7 @@ __attribute__((noinline)) static void end_unusual(struct mal_rank *rank)
 	if (mal_self.waiting)
 		wait_end(rank);
 	else if (atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed))
-		rank->primary.left_mpi = mal_ticks();
+		mal_primary_left_mpi(rank, mal_ticks());
 	if (rank->unmanaged)
 		mal_unmanaged_call_end(rank);
 }

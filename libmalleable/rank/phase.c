@@ -19,7 +19,7 @@
 #include "libmalleable/rank/named_regions.h"
 #include "libmalleable/rank/outside.h"
 #include "libmalleable/rank/pages.h"
-#include "libmalleable/rank/state/rank.h"
+#include "libmalleable/rank/state/primary_thread.h"
 #include "libmalleable/rank/team.h"
 
 /*
@@ -78,7 +78,7 @@ static uint64_t count_serial(struct mal_rank *rank)
 	uint64_t now = mal_ticks();
 
 	mal_count(&rank->slot->count.serial, now - rank->primary.last_leave);
-	rank->primary.last_leave = now;
+	mal_primary_left(rank, now);
 	return now;
 }
 

@@ -15,7 +15,7 @@
 #include "libmalleable/rank/cpus/sibling_threads.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/program/runtime.h"
-#include "libmalleable/rank/state/rank.h"
+#include "libmalleable/rank/state/primary_thread.h"
 #include "libmalleable/rank/team.h"
 
 /*
@@ -68,7 +68,7 @@ static bool dismiss(struct mal_rank *rank, int32_t old)
 		return true;
 	}
 	rank->primary.first->primary = true;
-	atomic_store(&rank->primary.tid, old);
+	mal_primary_set(rank, old);
 	return false;
 }
 
@@ -80,8 +80,7 @@ static bool take_over(struct mal_rank *rank, int32_t old)
 
 	/* Not inside a region of another thread. */
 	taken = !(runtime->get_level && runtime->get_level()) && becomes_vacant(rank, old) &&
-		atomic_compare_exchange_strong(&rank->primary.tid, &old, mal_self.tid) &&
-		dismiss(rank, old);
+		mal_primary_replace(rank, &old, mal_self.tid) && dismiss(rank, old);
 	mal_fpstate_restore(&saved);
 	if (!taken)
 		return false;
@@ -96,13 +95,12 @@ bool mal_become_primary(struct mal_rank *rank)
 
 	mal_self.considered_primary = true;
 	mal_self.tid = (int32_t)syscall(SYS_gettid);
-	if (!atomic_compare_exchange_strong(&rank->primary.tid, &old, mal_self.tid) &&
-	    !take_over(rank, old))
+	if (!mal_primary_replace(rank, &old, mal_self.tid) && !take_over(rank, old))
 		return false;
 	mal_threads_spare_self();
 	if (mal_self.tid == getpid())
-		rank->primary.first = &mal_self;
+		mal_primary_is_first(rank, &mal_self);
 	mal_self.primary = true;
-	rank->primary.last_leave = mal_ticks();
+	mal_primary_left(rank, mal_ticks());
 	return true;
 }

@@ -17,7 +17,7 @@
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/region_table.h"
 #include "libmalleable/rank/sizing.h"
-#include "libmalleable/rank/state/rank.h"
+#include "libmalleable/rank/state/primary_thread.h"
 #include "libmalleable/rank/team.h"
 #include "libmalleable/rank/wait.h"
 #include "libmalleable/rank/wait_helper.h"
@@ -366,6 +366,6 @@ void mal_region_end(const void *where)
 	mal.region_own.free = mal.region_own.kept = false;
 	mal.region_own.oversubscribed = false;
 	mal.region_own.may_share_cpus = false;
-	mal.primary.last_leave = now;
+	mal_primary_left(&mal, now);
 	mal_phase_region(where);
 }

@@ -183,9 +183,9 @@ static void thread_that_opens_regions_is_primary(void **state)
 	mal.region_own.begin = 1;
 	assert_false(another_becomes(0));
 	mal.region_own.begin = 0;
-	mal.primary.tid = getpid() + 1;
+	mal.primary_own.tid = getpid() + 1;
 	assert_false(another_becomes(0));
-	mal.primary.tid = getpid();
+	mal.primary_own.tid = getpid();
 	assert_int_equal(test_kernel.naps, 0);
 	/* It computes, or wakes meanwhile. */
 	assert_false(another_becomes(0));
@@ -215,7 +215,7 @@ static void thread_that_opens_regions_is_primary(void **state)
 	assert_false(another_becomes(2));
 	/* That has ended, whatever it did. */
 	mal.region_own.begin = 1;
-	mal.primary.tid = MAL_PRIMARY_ENDED;
+	mal.primary_own.tid = MAL_PRIMARY_ENDED;
 	assert_true(mal_become_primary(&mal));
 	assert_false(another_becomes(2));
 }

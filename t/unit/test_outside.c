@@ -33,7 +33,7 @@ static int set_up(void **state)
 	(void)state;
 	open_ranks(1, 2, 2);
 	put_thread(0, 0, 0);
-	mal.primary.tid = mal_self.tid;
+	mal.primary_own.tid = mal_self.tid;
 	mal_self.primary = true;
 	delay_ns = 40 * MS;
 	counts_delays = true;
@@ -122,7 +122,7 @@ static void sleep_in_mpi_is_not_outside(void **state)
 	sleep_for(20 * MS);
 	assert_waits(19 * MS, 21 * MS);
 	sleep_for(20 * MS);
-	mal.primary.last_leave = test_clock.now;
+	mal.primary_own.last_leave = test_clock.now;
 	mal.slot->count.mpi += 60 * MS;
 	for (int i = 0; i < 60; i++) {
 		mal_outside_look_at_polls(&mal, test_clock.now);

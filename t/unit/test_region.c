@@ -425,7 +425,7 @@ void mal_mpi_unwound(void)
 	waits_ended++;
 	mal_self.mpi_depth = 0;
 	turn_clock(US);
-	mal.primary.last_leave = mal_ticks();
+	mal.primary_own.last_leave = mal_ticks();
 }
 
 /* A wait that the program declared, and did not end, ends where a region begins. */

@@ -833,7 +833,7 @@ static void pass(uint64_t ns, uint64_t serial, uint64_t mpi)
 	turn_clock(ns);
 	mal_count(&mal.slot->count.serial, serial);
 	mal_count(&mal.slot->count.mpi, mpi);
-	mal.primary.last_leave = test_clock.now;
+	mal.primary_own.last_leave = test_clock.now;
 }
 
 /* Names are what can be printed, and there is room for 64. */
@@ -1408,7 +1408,7 @@ static void raises_in_another_thread(void **state)
 	/* Nobody would be told but the process's first. */
 	mal_self.primary = mal_self.considered_primary = false;
 	mal.team_own.base = 0;
-	mal.primary.tid = 1;
+	mal.primary_own.tid = 1;
 	mal.team_own.schedule = mal.team_own.linger = 1;
 	assert_int_equal(omp_get_max_threads(), 2);
 	assert_true(mal_self.primary && mal.team.reported_two);

@@ -197,7 +197,7 @@ static void foreign_threads_may_compute(void **state)
 static void *is_primary(void *others)
 {
 	mal_self.primary = true;
-	mal.primary.tid = 7;
+	mal.primary_own.tid = 7;
 	mal_threads_spare_self();
 	mal_threads_spare_self();
 	assert_int_equal(are_foreign(), *(bool *)others);
@@ -310,7 +310,7 @@ static void extra_threads_take_no_signals(void **state)
 	sigaddset(&first, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &first, NULL);
 	mal.slot->pid = getpid();
-	mal.primary.tid = gettid();
+	mal.primary_own.tid = gettid();
 	mal.region_own.depth = 1;
 	mal.team_own.base = mal.team_own.unbalanced = 1;
 	mal.region_own.running = 2;

@@ -106,7 +106,7 @@ static int set_up(void **state)
 	mal.slot->changes = 1;
 	assert_true(mal_cpus_refresh(&mal));
 	mal.team_own.size = CPUS;
-	mal.primary.tid = tid_of(0, 0);
+	mal.primary_own.tid = tid_of(0, 0);
 	mal_self.primary = mal_self.considered_primary = true;
 	mal_mpi_init(MAL_MPI_POLLS_HIDDEN);
 	give_way = change_places;
@@ -210,7 +210,7 @@ static void short_waits_read_no_clock(void **state)
 	for (unsigned int i = 0; i < 20; i++)
 		poll_for(1000);
 	begin = mal_ticks();
-	mal.primary.last_leave = begin;
+	mal.primary_own.last_leave = begin;
 	mpi = mal.slot->count.mpi;
 	serial = mal.slot->count.serial;
 	mal.phase_own.serial = serial;
@@ -242,7 +242,7 @@ static uint64_t finalize(void)
 {
 	uint64_t before, came = mal.segment.ranks[1].finalized;
 
-	mal.primary.last_leave = mal_ticks();
+	mal.primary_own.last_leave = mal_ticks();
 	before = mal.slot->count.mpi;
 	mal_mpi_finalize(NULL);
 	if (came)
@@ -387,7 +387,7 @@ static void many_short_calls(void **state)
 	}
 	/* It sleeps again, and no call that follows soon wakes it until one has waited long. */
 	turns(20);
-	mal.primary.left_mpi = mal_ticks();
+	mal.primary_own.left_mpi = mal_ticks();
 	mal_mpi_enter(false);
 	mal_mpi_leave(false);
 	assert_int_equal(test_kernel.wakes, 1);
@@ -436,7 +436,7 @@ static void calls_not_so_far_apart(void **state)
 		turns(1);
 	}
 	assert_true(test_clock.now - rested < 10 * MS);
-	mal.primary.left_mpi = mal_ticks();
+	mal.primary_own.left_mpi = mal_ticks();
 	test_kernel.wakes = 0;
 	mal_mpi_enter(false);
 	assert_int_equal(test_kernel.wakes, 0);
@@ -609,7 +609,7 @@ static void short_declared_waits(void **state)
 		malleable_waiting_end();
 	}
 	begin = mal_ticks();
-	mal.primary.last_leave = begin;
+	mal.primary_own.last_leave = begin;
 	mpi = mal.slot->count.mpi;
 	offered = mal.declared.ticks;
 	mal.phase_own.serial = mal.slot->count.serial;

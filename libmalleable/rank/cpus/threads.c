@@ -22,7 +22,7 @@
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/pins.h"
 #include "libmalleable/rank/cpus/signals.h"
-#include "libmalleable/rank/state/rank.h"
+#include "libmalleable/rank/state/primary_thread.h"
 
 /*
  * Threads of the program: alive now, those of them that are MPI's, the most that were alive. Not in
@@ -62,7 +62,7 @@ void mal_threads_end_primary(void)
 	if (!mal_self.primary || mal_self.declared || mal.region.depth || mal.lend.lending)
 		return;
 	mal_self.primary = false;
-	atomic_store(&mal.primary.tid, MAL_PRIMARY_ENDED);
+	mal_primary_set(&mal, MAL_PRIMARY_ENDED);
 }
 
 static void ended(void *nothing)
@@ -409,15 +409,15 @@ unsigned int mal_threads_peak(void)
 
 void mal_threads_spare_self(void)
 {
-	int others, most;
+	int others, before;
 
 	if (!counted)
 		return;
 	counted = false;
 	others = atomic_fetch_sub(&alive, 1) - 1;
 	/* It may be older than MPI. */
-	most = atomic_load(&ignored);
-	if (most > others)
+	before = atomic_load(&ignored);
+	if (before > others)
 		atomic_store(&ignored, others);
 }
 

@@ -61,6 +61,16 @@ struct mal_rank_placed {
 	int (*_Atomic count)(void);
 };
 
+/* primary_thread.h */
+struct mal_rank_primary {
+	/* 0: no thread is the primary one yet; MAL_PRIMARY_ENDED */
+	_Atomic int32_t tid;
+	uint64_t last_leave; /* tick at which it last left a region or MPI */
+	uint64_t left_mpi;   /* tick at which it last left MPI */
+	/* the process's first one, if it was that: its data outlive all other threads */
+	struct mal_thread *volatile first;
+};
+
 /* ompt.c: the runtime that has the team */
 struct mal_rank_ompt {
 	bool on;	     /* it reports its threads through OMPT */
@@ -334,15 +344,7 @@ struct mal_rank {
 	MAL_PART(lock);
 	MAL_PART(cpus);
 	MAL_PART(placed);
-	/* primary.c, and who notes where that thread was last */
-	struct {
-		/* 0: no thread is the primary one yet; MAL_PRIMARY_ENDED */
-		_Atomic int32_t tid;
-		uint64_t last_leave; /* tick at which it last left a region or MPI */
-		uint64_t left_mpi;   /* tick at which it last left MPI */
-		/* the process's first one, if it was that: its data outlive all other threads */
-		struct mal_thread *volatile first;
-	} primary;
+	MAL_PART(primary);
 	MAL_PART(ompt);
 	MAL_PART(region);
 	MAL_PART(prepared);
