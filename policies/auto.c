@@ -324,7 +324,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	set_lending(state, plan);
 	state->lent = judge->way & MAL_WAY_LEND;
 	/* A short window may have none of the regions of a time step, or all. */
-	plan->brief = judge->part != MAL_JUDGE_BASE && !state->unit.kind;
+	plan->short_windows = judge->part != MAL_JUDGE_BASE && !state->unit.kind;
 	plan->move_times = mal_judge_times(judge, MAL_WAY_MOVE);
 	plan->lend_times = mal_judge_times(judge, MAL_WAY_LEND);
 	state->moved = plan->move;

@@ -500,7 +500,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 		learn_trial(state, phase_s, window_s);
 	}
 	setting = state->part == TRIAL ? state->trial : state->best;
-	plan->brief |= state->searching;
+	plan->short_windows |= state->searching;
 	plan->schedule = schedules[setting.schedule];
 	for (unsigned int rank = 0; plan->use && rank < view->rank_count; rank++)
 		plan->use[rank] = use_of(state, view, rank, setting);

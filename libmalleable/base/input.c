@@ -56,14 +56,14 @@ static int read_bytes(int fd, uint8_t *bytes, size_t size, struct mal_error *err
 	return 0;
 }
 
-uint8_t *mal_input_read(int fd, size_t most, size_t *size, struct mal_error *err)
+uint8_t *mal_input_read(int fd, size_t max, size_t *size, struct mal_error *err)
 {
 	struct stat status;
 	uint8_t *bytes = NULL;
 
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
 		mal_fail(err, "empty or not a regular file");
-	else if ((size_t)status.st_size > most)
+	else if ((size_t)status.st_size > max)
 		mal_fail(err, "too large");
 	else if (!(bytes = malloc((size_t)status.st_size)))
 		mal_fail(err, "out of memory");

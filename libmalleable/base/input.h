@@ -23,10 +23,10 @@ FILE *mal_input_open(int directory, const char *name, const char *path, struct m
 
 /*
  * The bytes of regular file FD, for the caller to free, and their number in *SIZE: at least one,
- * and MOST at most. They are a copy: a mapping of a file that gets shorter ends whoever looks at
+ * and MAX at most. They are a copy: a mapping of a file that gets shorter ends whoever looks at
  * it. Returns NULL with ERR on failure.
  */
-uint8_t *mal_input_read(int fd, size_t most, size_t *size, struct mal_error *err);
+uint8_t *mal_input_read(int fd, size_t max, size_t *size, struct mal_error *err);
 
 /*
  * Read the file PATH, as /proc has them, into TEXT, cut at SIZE bytes; empty: it cannot be read.

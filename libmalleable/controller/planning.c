@@ -76,7 +76,8 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 	own(controller)->binds = plan->bind;
 	if (plan->bind)
 		rules |= MAL_RULE_BIND;
-	if (plan->bind && (plan->move || plan->brief || !mal_sampling_is_steady(controller)))
+	if (plan->bind &&
+	    (plan->move || plan->short_windows || !mal_sampling_is_steady(controller)))
 		rules |= MAL_RULE_AWAIT;
 	if (plan->bind && plan->lend)
 		rules |= rules_of_lending(&plan->lending);
@@ -145,7 +146,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 	deciding->lend_times = plan.lend_times;
 	set_rules(controller, &plan);
 	set_use(controller, use);
-	mal_sampling_use_short_windows(controller, plan.brief);
+	mal_sampling_use_short_windows(controller, plan.short_windows);
 	if (window)
 		mal_recording_plan(controller, &plan, NULL);
 	if (!plan.move)

@@ -71,12 +71,12 @@ const char *mal_launcher_value(char *const *variables, enum mal_launcher_fact fa
 	return told;
 }
 
-bool mal_launcher_number(char *const *variables, enum mal_launcher_fact fact, unsigned int most,
+bool mal_launcher_number(char *const *variables, enum mal_launcher_fact fact, unsigned int max,
 			 unsigned int *number)
 {
 	for (const struct mal_launcher *launcher = mal_launchers; launcher->name; launcher++)
 		if (launcher->facts[fact] &&
-		    mal_number_parse(mal_variable(variables, launcher->facts[fact]), 0, most,
+		    mal_number_parse(mal_variable(variables, launcher->facts[fact]), 0, max,
 				     number))
 			return true;
 	return false;

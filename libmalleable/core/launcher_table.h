@@ -42,6 +42,6 @@ const struct mal_launcher *mal_launcher_of_daemon(const char *program);
 /* The value of FACT that a launcher left in VARIABLES; NULL: none. */
 const char *mal_launcher_value(char *const *variables, enum mal_launcher_fact fact);
 
-/* The same, for the first one that is a number up to MOST. */
-bool mal_launcher_number(char *const *variables, enum mal_launcher_fact fact, unsigned int most,
+/* The same, for the first one that is a number up to MAX. */
+bool mal_launcher_number(char *const *variables, enum mal_launcher_fact fact, unsigned int max,
 			 unsigned int *number);

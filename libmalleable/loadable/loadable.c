@@ -111,7 +111,7 @@ static void take_plan(struct mal_plan *plan, const struct mal_plan *answer)
 	plan->lend = is_set(&answer->lend);
 	plan->grow = is_set(&answer->grow);
 	plan->move = is_set(&answer->move);
-	plan->brief = is_set(&answer->brief);
+	plan->short_windows = is_set(&answer->short_windows);
 	plan->lending = (struct mal_lending){is_set(&answer->lending.keep_one),
 					     is_set(&answer->lending.collectives_only),
 					     answer->lending.near, answer->lending.max};

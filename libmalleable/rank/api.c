@@ -252,14 +252,14 @@ static int prepare_to_borrow(int cpus)
 	return 0;
 }
 
-static void borrow(struct mal_rank *rank, unsigned int most)
+static void borrow(struct mal_rank *rank, unsigned int max)
 {
 	unsigned int have = rank->cpus.owned_count + rank->cpus.borrowed_count;
 
-	most = mal_cpus_to_use(rank, most);
-	if (most > have && rank->cpus.owned_count && mal_rule(rank, MAL_RULE_LEND) &&
+	max = mal_cpus_to_use(rank, max);
+	if (max > have && rank->cpus.owned_count && mal_rule(rank, MAL_RULE_LEND) &&
 	    atomic_load_explicit(&rank->segment.header->free_cpus, memory_order_relaxed) &&
-	    mal_cpus_borrow(rank, most - have))
+	    mal_cpus_borrow(rank, max - have))
 		mal_bind_other_threads(rank);
 }
 

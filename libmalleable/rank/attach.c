@@ -113,10 +113,10 @@ static bool ask_pmix(const struct mal_rank *rank, unsigned int *number, unsigned
 /* The number of ranks on this node, or in the job, which will do where all of it is here. */
 static void read_size(struct mal_rank *rank)
 {
-	unsigned int most = rank->segment.rank_count;
+	unsigned int max = rank->segment.rank_count;
 
-	if (!mal_launcher_number(environ, MAL_LAUNCHER_LOCAL_SIZE, most, &rank->rank_count))
-		mal_launcher_number(environ, MAL_LAUNCHER_SIZE, most, &rank->rank_count);
+	if (!mal_launcher_number(environ, MAL_LAUNCHER_LOCAL_SIZE, max, &rank->rank_count))
+		mal_launcher_number(environ, MAL_LAUNCHER_SIZE, max, &rank->rank_count);
 }
 
 /* Whether process PID, which has the slot, is balanced no more. One that only starts is absent. */
@@ -169,18 +169,18 @@ static bool take_free_slot(struct mal_rank *rank)
  */
 static void find_rank(struct mal_rank *rank)
 {
-	unsigned int most = rank->segment.rank_count - 1;
+	unsigned int max = rank->segment.rank_count - 1;
 
 	rank->rank_count = rank->segment.rank_count;
 	if (getenv(MAL_ENV_LOCAL_RANK)) {
-		if (mal_number_parse(getenv(MAL_ENV_LOCAL_RANK), 0, most, &rank->me))
+		if (mal_number_parse(getenv(MAL_ENV_LOCAL_RANK), 0, max, &rank->me))
 			return;
-	} else if (mal_launcher_number(environ, MAL_LAUNCHER_LOCAL_RANK, most, &rank->me)) {
+	} else if (mal_launcher_number(environ, MAL_LAUNCHER_LOCAL_RANK, max, &rank->me)) {
 		read_size(rank);
 		return;
 	} else if (ask_pmix(rank, &rank->me, &rank->rank_count)) {
 		return;
-	} else if (mal_launcher_number(environ, MAL_LAUNCHER_RANK, most, &rank->me)) {
+	} else if (mal_launcher_number(environ, MAL_LAUNCHER_RANK, max, &rank->me)) {
 		read_size(rank);
 		return;
 	} else if (take_free_slot(rank)) {

@@ -13,11 +13,11 @@
 #include "libmalleable/rank/state/rank.h"
 #include "libmalleable/rank/team.h"
 
-void mal_bounds_limit(struct mal_rank *rank, unsigned int most)
+void mal_bounds_limit(struct mal_rank *rank, unsigned int max)
 {
 	unsigned int owned = rank->cpus.owned_count;
 
-	rank->bounds_own.limit = most < MAL_MAX_CPUS ? most : 0;
+	rank->bounds_own.limit = max < MAL_MAX_CPUS ? max : 0;
 	if (rank->bounds.limit)
 		mal_cpus_release_beyond(
 			rank, rank->bounds.limit > owned ? rank->bounds.limit - owned : 0);

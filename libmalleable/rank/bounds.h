@@ -9,8 +9,8 @@
 
 struct mal_rank;
 
-/* The rank can use MOST CPUs from now on; 0: any number. */
-void mal_bounds_limit(struct mal_rank *rank, unsigned int most);
+/* The rank can use MAX CPUs from now on; 0: any number. */
+void mal_bounds_limit(struct mal_rank *rank, unsigned int max);
 
 /* Neither lend, borrow nor carry out plans until as many calls of enable. */
 void mal_bounds_disable(struct mal_rank *rank);

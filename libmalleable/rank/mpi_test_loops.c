@@ -278,10 +278,10 @@ void mal_mpi_yielded(uint64_t ticks)
  */
 static void learn_test(void)
 {
-	uint64_t took = mal_ticks() - tests.entered, most = tests.inside + tests.inside / 8 + 1;
+	uint64_t took = mal_ticks() - tests.entered, max = tests.inside + tests.inside / 8 + 1;
 
 	if (tests.entered)
-		tests.inside = tests.inside && took > most ? most : took;
+		tests.inside = tests.inside && took > max ? max : took;
 	tests.timing = false;
 	mal_self.tests_left = (long)tests.due - 1;
 }

@@ -17,7 +17,7 @@
 static struct run {
 	unsigned int depth; /* how often the region has begun and not ended */
 	bool looked;	    /* at waits outside MPI */
-	bool brief;	    /* the last run was: it is not worth to look */
+	bool was_short;	    /* the last run: it is not worth to look */
 	uint64_t begin[MAL_REGION_COUNTS];
 } runs[MAL_NAMED_REGIONS];
 static unsigned int open_runs;
@@ -83,14 +83,14 @@ static void add_run(struct mal_region_slot *slot, struct run *run,
 
 	for (unsigned int i = 0; i < known; i++)
 		mal_count(&slot->sum[i], now[i] - run->begin[i]);
-	run->brief = now[MAL_REGION_ELAPSED] - run->begin[MAL_REGION_ELAPSED] < long_ticks;
+	run->was_short = now[MAL_REGION_ELAPSED] - run->begin[MAL_REGION_ELAPSED] < long_ticks;
 }
 
 bool mal_named_looks(int number, bool begins)
 {
 	const struct run *run = &runs[number > 0 && number <= MAL_NAMED_REGIONS ? number - 1 : 0];
 
-	return begins ? !run->depth && !run->brief : run->depth == 1 && run->looked;
+	return begins ? !run->depth && !run->was_short : run->depth == 1 && run->looked;
 }
 
 int mal_named_begin(const struct mal_rank *rank, int number)
@@ -103,7 +103,7 @@ int mal_named_begin(const struct mal_rank *rank, int number)
 	run = &runs[number - 1];
 	if (run->depth++)
 		return 0;
-	run->looked = !run->brief;
+	run->looked = !run->was_short;
 	open_runs++;
 	mal_count(&slot->runs, 1);
 	read_counts(rank, run->begin);

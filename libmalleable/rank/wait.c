@@ -69,11 +69,11 @@ static void count_polls(struct mal_rank *rank, unsigned int polls)
  */
 static void learn_polls(struct mal_rank *rank, uint64_t ticks)
 {
-	unsigned int counted = rank->polls.counted, most = 2 * rank->polls.due;
+	unsigned int counted = rank->polls.counted, max = 2 * rank->polls.due;
 	uint64_t due = counted * (rank->lend.after / SHORT) / (ticks + 1), known;
 
-	most = most > POLLS_MAX ? POLLS_MAX : most < 2 ? 2 : most;
-	rank->polls_own.due = due > most ? most : due ? (unsigned int)due : 1;
+	max = max > POLLS_MAX ? POLLS_MAX : max < 2 ? 2 : max;
+	rank->polls_own.due = due > max ? max : due ? (unsigned int)due : 1;
 	if (rank->polls.first > 1)
 		rank->polls_own.first = rank->polls.due;
 	ticks = 16 * ticks / counted;
@@ -107,10 +107,10 @@ static void look(struct mal_rank *rank)
 
 uint64_t mal_mpi_owe(struct mal_rank *rank, uint64_t ticks)
 {
-	uint64_t most = rank->slot->count.serial - rank->phase.serial, pay;
+	uint64_t max = rank->slot->count.serial - rank->phase.serial, pay;
 
 	rank->polls_own.owed += ticks;
-	pay = rank->polls.owed < most ? rank->polls.owed : most;
+	pay = rank->polls.owed < max ? rank->polls.owed : max;
 	rank->polls_own.owed -= pay;
 	mal_count(&rank->slot->count.serial, -pay);
 	mal_count(&rank->slot->count.mpi, pay);

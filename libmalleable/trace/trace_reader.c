@@ -158,12 +158,12 @@ static bool read_part(const json_t *object, const char *name, double *part)
 	return json_is_number(item) && *part >= 0 && *part <= 1;
 }
 
-/* A list of MOST times three numbers below LIMIT at most, or none. */
-static bool are_triples(const json_t *list, size_t most, const json_int_t limit[3])
+/* A list of MAX times three numbers below LIMIT at most, or none. */
+static bool are_triples(const json_t *list, size_t max, const json_int_t limit[3])
 {
 	size_t count = json_array_size(list);
 
-	if ((list && !json_is_array(list)) || count % 3 || count / 3 > most)
+	if ((list && !json_is_array(list)) || count % 3 || count / 3 > max)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		const json_t *item = json_array_get(list, i);

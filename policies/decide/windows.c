@@ -33,7 +33,7 @@ void mal_windows_adapt(struct mal_windows *windows, bool moved)
 {
 	if (moved)
 		windows->steady = 0;
-	if (moved || windows->brief) {
+	if (moved || windows->short_ones) {
 		shorten(windows);
 	} else if (++windows->steady > STEADY) {
 		windows->window_s = 2 * windows->window_s < MAL_WINDOW_LAST_S

@@ -19,7 +19,7 @@ struct mal_windows {
 	uint64_t stride;     /* boundaries from one round to the next */
 	double window_s;     /* wanted length of a window */
 	unsigned int steady; /* windows without a change */
-	bool brief;	     /* the policy tries something: they stay short */
+	bool short_ones;     /* the policy tries something: they stay short */
 };
 
 /* The rule before the first round. */

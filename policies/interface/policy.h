@@ -106,7 +106,7 @@ struct mal_plan {
 	unsigned int *count; /* by rank: CPUs it shall own */
 	unsigned int *owner; /* by CPU: filled by the mapping */
 	unsigned int *use;   /* by rank: CPUs its team uses, 0: all; NULL: not wanted */
-	bool brief;	     /* a trial runs: keep windows short */
+	bool short_windows;  /* a trial runs: keep windows short */
 	double now_s;	     /* predicted length of the window without the plan */
 	double forecast_s;   /* the same with the plan; equal if nothing moves */
 	/*

@@ -247,7 +247,7 @@ static void decide(struct loop *loop, uint64_t phase)
 	loop->closed->windows++;
 	moves = ask(loop, loop->samples);
 	place(loop, loop->owner, loop->runners);
-	loop->windows.brief = loop->plan.brief;
+	loop->windows.short_ones = loop->plan.short_windows;
 	mal_windows_adapt(&loop->windows, moves);
 	if (moves) {
 		memcpy(loop->planned, loop->asked,

@@ -286,10 +286,10 @@ static void auto_counts_all_ranks_regions(void **state)
 static void fill_one_length(const struct mal_plan *plan, unsigned int window, unsigned int variant,
 			    struct mal_sample *samples)
 {
-	double step_s = plan->lend ? 0.14 : 0.2, steps = plan->brief ? 1 : 5;
+	double step_s = plan->lend ? 0.14 : 0.2, steps = plan->short_windows ? 1 : 5;
 
 	/* A short window would have all regions of a time step, or none. */
-	assert_false(variant && window > 20 && plan->brief);
+	assert_false(variant && window > 20 && plan->short_windows);
 
 	for (unsigned int i = 0; i < 2; i++)
 		samples[i] = (struct mal_sample){.running = true,

@@ -50,7 +50,7 @@ static void truth_is_0_or_1(void **state)
 	assert_int_equal(byte_of(&plan.lend), 1);
 	assert_int_equal(byte_of(&plan.grow), 1);
 	assert_int_equal(byte_of(&plan.move), 1);
-	assert_int_equal(byte_of(&plan.brief), 1);
+	assert_int_equal(byte_of(&plan.short_windows), 1);
 	assert_int_equal(byte_of(&plan.lending.keep_one), 1);
 	assert_int_equal(byte_of(&plan.lending.collectives_only), 1);
 	assert_ptr_equal(plan.count, count);

@@ -40,7 +40,7 @@ static void decide(struct mal_plan plan, const unsigned int *count)
 /* Ranks wait for decisions while CPUs move or a policy tries something, and at first. */
 static void lets_wait_for_plans(void **state)
 {
-	const struct mal_plan stay = {.bind = true}, brief = {.bind = true, .brief = true};
+	const struct mal_plan stay = {.bind = true}, brief = {.bind = true, .short_windows = true};
 	_Atomic uint32_t *told = &node_segment()->header->rules;
 
 	(void)state;

@@ -439,7 +439,7 @@ static void stride_grows(void **state)
 static void windows_grow(void **state)
 {
 	struct mal_plan move = {.bind = true, .move = true}, stay = {.bind = true},
-			brief = {.bind = true, .brief = true};
+			brief = {.bind = true, .short_windows = true};
 
 	(void)state;
 	node_close(node);
@@ -464,7 +464,7 @@ static void windows_grow(void **state)
 static void brief_at_once(void **state)
 {
 	static const double work_s[] = {0.001, 0.001, 0.001};
-	struct mal_plan stay = {.bind = true}, brief = {.bind = true, .brief = true};
+	struct mal_plan stay = {.bind = true}, brief = {.bind = true, .short_windows = true};
 
 	(void)state;
 	node_close(node);
@@ -645,7 +645,7 @@ static void waits_outside_mpi_are_bounded(void **state)
 		node_take(node);
 		outside = mal_plausibility_outside(node);
 		assert_int_equal(outside.rank, 0);
-		assert_float_equal(outside.most, i ? 0.4 : 0.3, NEAR);
+		assert_float_equal(outside.max, i ? 0.4 : 0.3, NEAR);
 		assert_float_equal(outside.part, i ? 2.212 / 9 : 0.101, NEAR);
 		assert_true(outside.known);
 	}

@@ -60,14 +60,14 @@ void mal_count_owned(const struct mal_controller *controller, uint16_t *counts)
 
 unsigned int mal_find_receiver(const struct mal_controller *controller, const unsigned int *cpus)
 {
-	unsigned int ranks = controller->step->segment.rank_count, found = ranks, most = 0;
+	unsigned int ranks = controller->step->segment.rank_count, found = ranks, max = 0;
 
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		unsigned int home = mal_cpumask_count(&controller->ranks[rank].home);
 
-		if (cpus[rank] <= home + most)
+		if (cpus[rank] <= home + max)
 			continue;
-		most = cpus[rank] - home;
+		max = cpus[rank] - home;
 		found = rank;
 	}
 	return found;

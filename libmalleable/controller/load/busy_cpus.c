@@ -46,11 +46,11 @@ void mal_busy_cpus_read(const struct mal_controller *controller, struct mal_busy
 			continue;
 		sum += cpus->busy_s[i];
 		if (!count++)
-			cpus->least = cpus->most = i;
-		if (cpus->busy_s[i] < cpus->busy_s[cpus->least])
-			cpus->least = i;
-		if (cpus->busy_s[i] > cpus->busy_s[cpus->most])
-			cpus->most = i;
+			cpus->idlest = cpus->busiest = i;
+		if (cpus->busy_s[i] < cpus->busy_s[cpus->idlest])
+			cpus->idlest = i;
+		if (cpus->busy_s[i] > cpus->busy_s[cpus->busiest])
+			cpus->busiest = i;
 	}
-	cpus->balance = sum > 0 ? sum / count / cpus->busy_s[cpus->most] : NAN;
+	cpus->balance = sum > 0 ? sum / count / cpus->busy_s[cpus->busiest] : NAN;
 }

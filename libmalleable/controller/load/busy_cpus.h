@@ -15,8 +15,8 @@
 struct mal_busy_cpus {
 	bool counts[MAL_MAX_CPUS]; /* a rank started on it, or used it */
 	double busy_s[MAL_MAX_CPUS];
-	double balance;		  /* mean over maximum; NaN: none was busy */
-	unsigned int least, most; /* of those that count */
+	double balance;		      /* mean over maximum; NaN: none was busy */
+	unsigned int idlest, busiest; /* of those that count */
 };
 
 void mal_busy_cpus_read(const struct mal_controller *controller, struct mal_busy_cpus *cpus);

@@ -184,7 +184,7 @@ static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 static double taken_of_any(struct mal_controller *controller, unsigned int count, double now_s)
 {
 	struct mal_plausibility *found = own(controller);
-	double most = NAN;
+	double max = NAN;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		double waited;
@@ -193,9 +193,9 @@ static double taken_of_any(struct mal_controller *controller, unsigned int count
 			continue;
 		waited = mal_waits_longest(&found->waits[rank], controller->ranks[rank].pid, now_s);
 		if (!isnan(waited))
-			most = fmax(most, mal_others_taken(&found->others, waited, count));
+			max = fmax(max, mal_others_taken(&found->others, waited, count));
 	}
-	return most;
+	return max;
 }
 
 static void look_for_others(struct mal_controller *controller, double ranks_s)
@@ -236,16 +236,16 @@ struct mal_outside mal_plausibility_outside(const struct mal_controller *control
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		waits_s += found->waits_s[rank];
 		elapsed_s += found->elapsed_s[rank];
-		if (found->waits_s[rank] <= outside.most * found->elapsed_s[rank])
+		if (found->waits_s[rank] <= outside.max * found->elapsed_s[rank])
 			continue;
-		outside.most = found->waits_s[rank] / found->elapsed_s[rank];
+		outside.max = found->waits_s[rank] / found->elapsed_s[rank];
 		outside.rank = rank;
 	}
 	if (elapsed_s > 0)
 		outside.part = waits_s / elapsed_s;
 	if (found->others.all_s > 0)
 		stolen = part(found->others.stolen_s, found->others.all_s);
-	outside.known = outside.most > NO_WAIT + stolen;
+	outside.known = outside.max > NO_WAIT + stolen;
 	return outside;
 }
 

@@ -33,7 +33,7 @@ bool mal_plausibility_window(struct mal_controller *controller, const struct mal
 
 /* For which part of their time ranks waited outside MPI. */
 struct mal_outside {
-	double part, most; /* of all ranks, and of RANK, which did so most */
+	double part, max; /* of all ranks, and of RANK, which did so most */
 	unsigned int rank;
 	bool known; /* it is not what a virtual machine's host took, nor noise */
 };

@@ -40,12 +40,12 @@ static int in_order(const void *a, const void *b)
 
 /* Those that ran, in any order, into LIST unless it is NULL. Returns how many. */
 static size_t find_named(const struct mal_controller *controller, struct mal_named *list,
-			 size_t most)
+			 size_t max)
 {
 	struct mal_named at = {.rank = 0};
 	size_t count = 0;
 
-	while (count < most && mal_named_next(controller, &at)) {
+	while (count < max && mal_named_next(controller, &at)) {
 		if (!atomic_load(&at.slot->runs))
 			continue;
 		if (list)

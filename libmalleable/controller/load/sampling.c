@@ -19,7 +19,7 @@
  * to begin. Where it comes back phases are long: the next may take as many times as long.
  */
 #define WEAKER_KIND_AFTER_S 1.0
-#define PATIENCE_GROWS 2
+#define WEAKER_KIND_GROWS 2
 
 /* A round that lasts for so long, and in which so many phases ended, was to be shorter. */
 #define LONG_S 0.5
@@ -29,7 +29,7 @@ struct mal_sampling {
 	struct mal_windows windows;
 	enum mal_boundary_kind kind; /* that ends a phase */
 	/* Ticks: a rank came, or they meet no more; and until a kind has ceased. */
-	uint64_t since, patience;
+	uint64_t since, weaker_kind_after;
 	/* As the present round began: the furthest boundary, and the tick. */
 	uint64_t began_at, began;
 	uint64_t windows_begun;
@@ -51,13 +51,13 @@ int mal_sampling_open(struct mal_controller *controller)
 		return -1;
 	controller->sampling->windows = mal_windows_first();
 	controller->sampling->kind = MAL_BOUNDARY_PERIOD;
-	controller->sampling->patience = mal_s_to_ticks(WEAKER_KIND_AFTER_S);
+	controller->sampling->weaker_kind_after = mal_s_to_ticks(WEAKER_KIND_AFTER_S);
 	return 0;
 }
 
 void mal_sampling_use_short_windows(struct mal_controller *controller, bool short_ones)
 {
-	controller->sampling->windows.brief = short_ones;
+	controller->sampling->windows.short_ones = short_ones;
 }
 
 bool mal_sampling_is_steady(const struct mal_controller *controller)
@@ -103,11 +103,12 @@ static unsigned int kinds_of(struct mal_controller *controller, unsigned int ran
 		uint64_t count = atomic_load(&counters->boundaries[kind]), away = now - last->tick;
 
 		if (count != last->count) {
-			if (last->count && kind > sampling->kind && away > sampling->patience)
-				sampling->patience = PATIENCE_GROWS * away;
+			if (last->count && kind > sampling->kind &&
+			    away > sampling->weaker_kind_after)
+				sampling->weaker_kind_after = WEAKER_KIND_GROWS * away;
 			*last = (struct mal_passed){count, now};
 		}
-		if (count && now - last->tick <= sampling->patience)
+		if (count && now - last->tick <= sampling->weaker_kind_after)
 			bits |= BIT(kind);
 	}
 	return bits;

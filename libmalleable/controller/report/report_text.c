@@ -126,15 +126,15 @@ static void add_busy_cpus(struct mal_text *text, const struct mal_controller *co
 			  const struct mal_report *report)
 {
 	const struct mal_busy_cpus *cpus = &report->busy;
-	double least_s = cpus->busy_s[cpus->least], most_s = cpus->busy_s[cpus->most];
+	double least_s = cpus->busy_s[cpus->idlest], most_s = cpus->busy_s[cpus->busiest];
 	char mean[32];
 
 	if (most_s < BUSY_CPU * report->elapsed_s || least_s >= IDLE_CPU * most_s)
 		return;
-	mal_text_add(text,
-		     "busy CPUs (mean/max): %s; CPU %u was busy for %.3f s, CPU %u for %.3f s\n",
-		     percent(cpus->balance, mean, sizeof(mean)), controller->step->cpu[cpus->least],
-		     least_s, controller->step->cpu[cpus->most], most_s);
+	mal_text_add(
+		text, "busy CPUs (mean/max): %s; CPU %u was busy for %.3f s, CPU %u for %.3f s\n",
+		percent(cpus->balance, mean, sizeof(mean)), controller->step->cpu[cpus->idlest],
+		least_s, controller->step->cpu[cpus->busiest], most_s);
 }
 
 /* Where memory is, of the rank that has most of it where it does not compute. */
@@ -215,7 +215,7 @@ static void add_outside(struct mal_text *text, struct mal_outside outside)
 		mal_text_add(text,
 			     "waits outside MPI %.1f %%, in rank %u %.1f %%: for GPUs, files or "
 			     "other processes\n",
-			     100 * outside.part, outside.rank, 100 * outside.most);
+			     100 * outside.part, outside.rank, 100 * outside.max);
 }
 
 /* What a policy would have made of it, behind BEFORE. */

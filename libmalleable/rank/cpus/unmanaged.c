@@ -153,18 +153,18 @@ void mal_unmanaged_bound(struct mal_rank *rank)
 	mal_unmanaged_call_end(rank);
 }
 
-void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
+void mal_unmanaged_wish(struct mal_rank *rank, unsigned int max)
 {
 	if (!rank->unmanaged)
 		mal_unmanaged_open(rank);
-	rank->work_own.stays = !mal_self.primary && most > 1;
-	rank->work_own.wish = most < MAL_MAX_CPUS ? most : MAL_MAX_CPUS;
-	most = mal_limited(rank, most);
+	rank->work_own.stays = !mal_self.primary && max > 1;
+	rank->work_own.wish = max < MAL_MAX_CPUS ? max : MAL_MAX_CPUS;
+	max = mal_limited(rank, max);
 	publish(rank);
 	if (may_declare(rank))
-		mal_borrower_set(&rank->segment, rank->me, most > rank->cpus.owned_count);
-	if (rank->work.asks || most > rank->cpus.owned_count)
-		ask_for_cpus(rank, most > rank->cpus.owned_count);
+		mal_borrower_set(&rank->segment, rank->me, max > rank->cpus.owned_count);
+	if (rank->work.asks || max > rank->cpus.owned_count)
+		ask_for_cpus(rank, max > rank->cpus.owned_count);
 }
 
 bool mal_unmanaged_is_idle(struct mal_rank *rank)

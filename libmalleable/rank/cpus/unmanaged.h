@@ -47,10 +47,10 @@ static inline bool mal_unmanaged_may_ask(const struct mal_rank *rank)
 void mal_unmanaged_bound(struct mal_rank *rank);
 
 /*
- * The program has work for MOST CPUs in all from now on, as it declares: if that is not the primary
+ * The program has work for MAX CPUs in all from now on, as it declares: if that is not the primary
  * thread, also while that is in MPI. Opens a rank without MPI. Who has the lock of the CPUs.
  */
-void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most);
+void mal_unmanaged_wish(struct mal_rank *rank, unsigned int max);
 
 /* Whether all threads but the calling one sleep. Looks at most once a millisecond. */
 bool mal_unmanaged_is_idle(struct mal_rank *rank);
