@@ -27,6 +27,8 @@ else
 		measured --compilers gcc --options O2 falone.f90 floops.f90 fbound.f90
 	ok "what is stored under masks, compared or copied is seen" \
 		measured --options O2,avx512 paces.c strings.c uneven.c wide.c
+	ok "unrolled loops are one turn again where all turns are alike" \
+		measured --compilers gcc --options O2,O3u unrolled.c
 	ok "what gcc -Os sets at once is seen, and a wait whose end is far from its beginning" \
 		measured --compilers gcc --options Os misuse.c waits.c
 fi
@@ -52,6 +54,31 @@ ok "a loop of fused vectors and a rest may round otherwise" says 'free, sums: ve
 gcc -O3 -fopenmp -o "$work/fused" "$work/fused.c" || exit 1
 run "$malleable" inspect "$work/fused"
 ok "a loop of vectors and a rest is rounded alike where nothing is fused" says ': free$'
+cat >"$work/unrolled.c" <<'C'
+enum { N = 1000 };
+double a[N], b[N], total;
+__attribute__((noinline)) void copy(int n, double *to, double *from)
+{
+#pragma omp parallel for
+	for (int i = 0; i < n; i++)
+		to[i] = from[i] * 2;
+}
+__attribute__((noinline)) void sum(int n, double *from)
+{
+	double all = 0;
+#pragma omp parallel for reduction(+ : all)
+	for (int i = 0; i < n; i++)
+		all += from[i] * from[i];
+	total = all;
+}
+int main(int count, char **words) { copy(N / count, a, b); sum(N / count, a); return total > 1; }
+C
+for more in "" -march=x86-64-v3; do
+	# shellcheck disable=SC2086 # no word, or one
+	gcc -O3 -funroll-loops $more -fopenmp -w -o "$work/unrolled" "$work/unrolled.c" || exit 1
+	run "$malleable" inspect "$work/unrolled"
+	ok "gcc -funroll-loops${more:+ $more} leaves loops free" says ': 2 regions, 2 free'
+done
 gcc -O2 -fopenmp -w -s -o "$work/stripped" "$corpus/programs/tasks.c" || exit 1
 run "$malleable" inspect --json "$work/stripped"
 ok "a stripped program is read by its unwind information" \

@@ -181,8 +181,14 @@ static inline mal_value mal_fold_in(struct mal_analysis *analysis, mal_value val
 	return analysis->without ? value : mal_fold(&analysis->values, value, flag);
 }
 
-/* callees.c: the registers of arguments, in their order. */
+/* callees.c: the registers of arguments, in their order; those that functions keep. */
 extern const uint8_t mal_arguments[6];
+extern const uint64_t mal_saved;
+/* What registers the function at ENTRY takes from its caller. */
+uint64_t mal_live_in(const struct mal_image *image, uint64_t entry, unsigned int depth);
+
+/* unrolled.c: take unrolled loops back to one turn; -1 without memory. RETURNS: some value. */
+int mal_unrolled_take_back(struct mal_program *program, struct mal_flow_graph *graph, bool returns);
 
 /* checks.c: bind the region; the first reason is kept. SYMBOL may be NULL. */
 void mal_mark_bound(struct mal_analysis *analysis, const char *reason, const char *symbol);
@@ -255,6 +261,8 @@ void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *
 void mal_step_branch(struct mal_analysis *analysis, const struct mal_instruction *at);
 enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition condition,
 			      mal_value left, mal_value right);
+/* The same of what is compared the other way round. */
+enum mal_condition mal_swapped(enum mal_condition condition);
 /* Whether VALUE is how many iterations a thread has, or a multiple of that. */
 bool mal_is_length(struct mal_values *values, mal_value value);
 int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal_value left,

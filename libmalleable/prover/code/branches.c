@@ -2,7 +2,7 @@
 /* branches.c: what a branch decides by, and which way a thread without iterations takes. */
 #include "libmalleable/prover/code/analysis.h"
 
-static enum mal_condition swapped(enum mal_condition condition)
+enum mal_condition mal_swapped(enum mal_condition condition)
 {
 	static const uint8_t pairs[][2] = {{MAL_LESS, MAL_MORE},
 					   {MAL_NOT_LESS, MAL_LESS_EQUAL},
@@ -51,7 +51,7 @@ int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal
 	if (a->kind == MAL_SYMBOL && b->kind == MAL_NUMBER)
 		return by_extreme(condition, b->key);
 	if (a->kind == MAL_NUMBER && b->kind == MAL_SYMBOL)
-		return by_extreme(swapped(condition), a->key);
+		return by_extreme(mal_swapped(condition), a->key);
 	if (!(a->flags & b->flags & MAL_EXACT) || (!a->class && !b->class))
 		return -1;
 	return mal_without_share(values, condition, left, right);
@@ -121,8 +121,9 @@ static bool ends_share(struct mal_values *values, enum mal_condition condition, 
 
 	if (mal_node(values, left)->kind == MAL_SHARE || mal_node(values, right)->kind == MAL_SHARE)
 		return mal_is_bound(values, left) && mal_is_bound(values, right);
-	inclusive = is_strict(mal_node(values, left)->class == MAL_ITERATIONS ? swapped(condition)
-									      : condition);
+	inclusive =
+		is_strict(mal_node(values, left)->class == MAL_ITERATIONS ? mal_swapped(condition)
+									  : condition);
 	left = first_of(values, left, &step);
 	right = first_of(values, right, &step);
 	distance = mal_minus(values, left, right);
@@ -175,7 +176,7 @@ enum mal_branch mal_branch_of(struct mal_analysis *analysis, enum mal_condition 
 		return MAL_BRANCH_SHARE;
 	choice = choice_of(analysis, condition, left, right);
 	if (choice == MAL_BRANCH_CLEAN)
-		choice = choice_of(analysis, swapped(condition), right, left);
+		choice = choice_of(analysis, mal_swapped(condition), right, left);
 	if (choice != MAL_BRANCH_CLEAN)
 		return choice;
 	if (condition == MAL_OTHER_CONDITION)

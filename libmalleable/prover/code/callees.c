@@ -17,8 +17,6 @@ static const uint64_t six = MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_RD
 			    MAL_BIT(MAL_RCX) | MAL_BIT(MAL_R8) | MAL_BIT(MAL_R9);
 static const uint64_t vectors = (uint64_t)0xff << MAL_XMM0;
 
-static uint64_t live_in(const struct mal_image *image, uint64_t entry, unsigned int depth);
-
 static uint64_t taken_by_call(const struct mal_image *image, const struct mal_instruction *at,
 			      unsigned int depth)
 {
@@ -26,7 +24,7 @@ static uint64_t taken_by_call(const struct mal_image *image, const struct mal_in
 	uint64_t target = mal_call_target(image, at);
 
 	if (target)
-		return live_in(image, target, depth + 1);
+		return mal_live_in(image, target, depth + 1);
 	/* How many it takes is not known; what is passed on unchanged is among the first. */
 	if (!slot || mal_slot_external(slot)->integers == MAL_ANY_ARGUMENTS)
 		return MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_XMM0);
@@ -59,7 +57,7 @@ static uint64_t before(const struct mal_image *image, const struct mal_flow_grap
 }
 
 /* What registers the function at ENTRY takes from its caller. */
-static uint64_t live_in(const struct mal_image *image, uint64_t entry, unsigned int depth)
+uint64_t mal_live_in(const struct mal_image *image, uint64_t entry, unsigned int depth)
 {
 	struct mal_flow_graph graph;
 	uint64_t *live, result = six | vectors;
@@ -82,16 +80,17 @@ static uint64_t live_in(const struct mal_image *image, uint64_t entry, unsigned 
 		}
 	}
 	if (live)
-		result = live[graph.order[0]] & (six | vectors);
+		/* What nested functions of GNU are given is in R10. */
+		result = live[graph.order[0]] & (six | vectors | MAL_BIT(MAL_R10));
 	free(live);
 	mal_flow_free(&graph);
 	return result;
 }
 
 const uint8_t mal_arguments[6] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
-static const uint64_t saved = MAL_BIT(MAL_RBX) | MAL_BIT(MAL_RBP) | MAL_BIT(MAL_RSP) |
-			      MAL_BIT(MAL_R12) | MAL_BIT(MAL_R13) | MAL_BIT(MAL_R14) |
-			      MAL_BIT(MAL_R15);
+const uint64_t mal_saved = MAL_BIT(MAL_RBX) | MAL_BIT(MAL_RBP) | MAL_BIT(MAL_RSP) |
+			   MAL_BIT(MAL_R12) | MAL_BIT(MAL_R13) | MAL_BIT(MAL_R14) |
+			   MAL_BIT(MAL_R15);
 
 static const char *name_of(const struct mal_analysis *analysis, uint64_t target)
 {
@@ -146,7 +145,7 @@ static void forget(struct mal_analysis *analysis, uint64_t writes, mal_value res
 	mal_value lost = mal_leaf(&analysis->values, MAL_LOST, 0);
 
 	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
-		if (writes & MAL_BIT(reg) && !(saved & MAL_BIT(reg)))
+		if (writes & MAL_BIT(reg) && !(mal_saved & MAL_BIT(reg)))
 			state->registers[reg] = lost;
 	if (writes & MAL_BIT(MAL_RAX))
 		state->registers[MAL_RAX] =
@@ -321,7 +320,7 @@ static void step_external(struct mal_analysis *analysis, const struct mal_slot *
 					 : mal_flags(&analysis->values,
 						     analysis->state->registers[MAL_RDI]) &
 						   MAL_NEW));
-	forget(analysis, ~saved & ~MAL_BIT(MAL_FLAGS), result, history);
+	forget(analysis, ~mal_saved & ~MAL_BIT(MAL_FLAGS), result, history);
 	/* No runtime returns a number there. */
 	if (runtime)
 		analysis->state->registers[MAL_XMM0] = analysis->state->registers[MAL_XMM0 + 1] =
@@ -383,8 +382,8 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 	for (unsigned int reg = 0; reg < MAL_XMM0 + 8; reg++)
 		if (mal_node(&analysis->values, analysis->state->registers[reg])->class)
 			shown |= MAL_BIT(reg);
-	if ((shown & ~saved && analysis->final) || history_of(analysis, six | vectors)) {
-		taken = live_in(analysis->image, target, 0);
+	if ((shown & ~mal_saved && analysis->final) || history_of(analysis, six | vectors)) {
+		taken = mal_live_in(analysis->image, target, 0);
 		history = history_of(analysis, taken);
 		give(analysis, shown & taken, 0);
 		if (history && analysis->values.inner && analysis->final &&
@@ -424,7 +423,7 @@ static void step_indirect(struct mal_analysis *analysis)
 			       NULL);
 	note_effect(analysis, "through a pointer");
 	mal_forget_escaped(analysis);
-	forget(analysis, ~saved, 0, 0);
+	forget(analysis, ~mal_saved, 0, 0);
 }
 
 void mal_step_call(struct mal_analysis *analysis, const struct mal_instruction *at)

@@ -341,12 +341,17 @@ static int sweep(struct mal_program *program, uint64_t entry, struct mal_callee 
 {
 	struct mal_analysis *analysis = calloc(1, sizeof(*analysis));
 	int result = -1;
+	/* Regions return nothing. */
+	bool returns = !mal_find_address(program->regions->list, program->regions->count,
+					 sizeof(*program->regions->list), entry);
 
 	if (!analysis)
 		return -1;
 	analysis->program = program;
 	analysis->image = program->image;
-	if (mal_flow_build(program->image, entry, &analysis->graph) == 0) {
+	if (mal_flow_build(program->image, entry, &analysis->graph) == 0 &&
+	    (analysis->graph.trouble ||
+	     mal_unrolled_take_back(program, &analysis->graph, returns) == 0)) {
 		analysis->facts =
 			calloc((size_t)analysis->graph.block_count + 1, sizeof(*analysis->facts));
 		if (analysis->graph.trouble) {
