@@ -164,30 +164,52 @@ static void nap(void)
 	nanosleep(&pause, NULL);
 }
 
-static void nap_declared(void)
+/* A wait that looks until it is over: nothing but what is added makes it longer. */
+static void spin(void)
 {
-	malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS);
-	nap();
-	malleable_waiting_end();
+	double end = MPI_Wtime() + 10e-6;
+
+	while (MPI_Wtime() < end)
+		;
 }
 
-/* COUNT waits of 10 us each way, in batches in turn, as a machine changes its pace. */
-static void compare_naps(long count)
+/*
+ * COUNT waits of 10 us each way, in batches in turn, as a machine changes its pace. Each batch is a
+ * phase, so that the controller measures both ways alike.
+ */
+static void compare_waits(void (*pass)(void), int how, long count)
 {
-	double sums[2] = {0, 0};
+	double took[2] = {0, 0}, sums[2] = {0, 0};
+	long rounds = count / NAPS / 2;
+	double *more = malloc((size_t)rounds * sizeof(*more));
 
 	prctl(PR_SET_TIMERSLACK, 1);
-	for (long batch = 0; batch < 2 * count / NAPS; batch++) {
+	for (long batch = 0; more && batch < 4 * rounds; batch++) {
 		/* Plain, declared, declared, plain. */
 		int declared = batch % 4 == 1 || batch % 4 == 2;
 		double begin = MPI_Wtime();
 
-		for (int i = 0; i < NAPS; i++)
-			(declared ? nap_declared : nap)();
-		sums[declared] += MPI_Wtime() - begin;
+		for (int i = 0; i < NAPS; i++) {
+			if (declared)
+				malleable_waiting_begin(how);
+			pass();
+			if (declared)
+				malleable_waiting_end();
+		}
+		took[declared] += MPI_Wtime() - begin;
+		malleable_phase();
+		if (batch % 4 < 3)
+			continue;
+		more[batch / 4] = took[1] / took[0] - 1;
+		sums[0] += took[0];
+		sums[1] += took[1];
+		took[0] = took[1] = 0;
 	}
-	printf("plain %.3f declared %.3f us\n", sums[0] / (double)count * 1e6,
-	       sums[1] / (double)count * 1e6);
+	qsort(more, (size_t)rounds, sizeof(*more), compare);
+	printf("plain %.3f declared %.3f us, median of %ld rounds %+.2f %%\n",
+	       sums[0] / (double)(2 * rounds * NAPS) * 1e6,
+	       sums[1] / (double)(2 * rounds * NAPS) * 1e6, rounds, 100 * more[rounds / 2]);
+	free(more);
 }
 
 /* What can be repeated. */
@@ -278,7 +300,8 @@ static void between_ranks(long batches)
 }
 
 /*
- * calls NAME N: only that, N times, for counting instructions; naps N: waits of 10 us;
+ * calls NAME N: only that, N times, for counting instructions; naps N, spins N: waits of
+ * 10 us that sleep, or poll;
  * latency|messages N: messages between two ranks, after a region and without one.
  */
 static void repeat(const char *what, long count)
@@ -290,7 +313,9 @@ static void repeat(const char *what, long count)
 		return;
 	}
 	if (strcmp(what, "naps") == 0)
-		compare_naps(count);
+		compare_waits(nap, MALLEABLE_WAIT_BLOCKS, count);
+	if (strcmp(what, "spins") == 0)
+		compare_waits(spin, MALLEABLE_WAIT_POLLS, count);
 	for (size_t each = 0; each < sizeof(repeated) / sizeof(repeated[0]); each++)
 		for (long i = 0; strcmp(what, repeated[each].name) == 0 && i < count; i++)
 			repeated[each].function();
