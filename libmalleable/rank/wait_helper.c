@@ -23,8 +23,13 @@
 #include "libmalleable/rank/lend.h"
 #include "libmalleable/rank/state/rank.h"
 
-/* How long the helper sleeps between two looks at most. */
+/*
+ * How long the helper sleeps between two looks at most. Where it could lend to nobody: for this
+ * part of the time since a wait was long, so that it hardly misses one where some are.
+ */
 #define LOOK_MAX_NS 1000000u
+#define CALM_MAX_NS 8000000u
+#define CALM_PART 256
 /* Behind the last call it looks for others after this time, and then as rarely as this. */
 #define REST_NS 8000000u
 #define SLEEP_NS 1000000000u
@@ -69,6 +74,18 @@ static bool look(struct mal_rank *rank, uint32_t now)
 	return is_long;
 }
 
+/* How long to sleep at most: each look costs the program some microseconds. */
+static uint64_t pause_most(const struct mal_rank *rank)
+{
+	uint64_t calm =
+		(uint64_t)(mal_ticks_to_s(mal_ticks() - rank->helper.long_one) * 1e9) / CALM_PART;
+
+	if (calm < LOOK_MAX_NS || mal_lend_concerns_others(rank) ||
+	    mal_asleep_pause(rank) != UINT64_MAX)
+		return LOOK_MAX_NS;
+	return calm < CALM_MAX_NS ? calm : CALM_MAX_NS;
+}
+
 /*
  * Until the primary thread has made no call between two looks, and no other one's wait is to be
  * looked at soon. Returns what the last one found.
@@ -77,17 +94,22 @@ static uint32_t watch(struct mal_rank *rank)
 {
 	uint32_t before, now = atomic_load(&rank->helper.wait);
 	const uint64_t first = (uint64_t)(mal_ticks_to_s(rank->lend.after) * 1e9);
-	uint64_t pause = first;
+	uint64_t pause = first, most;
 
 	has_seen(rank, now);
 	do {
 		before = now;
 		sleep_ns(pause);
 		now = atomic_load(&rank->helper.wait);
-		pause = look(rank, now) ? first : 2 * pause;
+		pause *= 2;
+		if (look(rank, now)) {
+			pause = first;
+			rank->helper_own.long_one = mal_ticks();
+		}
 		mal_asleep_look(rank);
-		if (pause > LOOK_MAX_NS)
-			pause = LOOK_MAX_NS;
+		most = now == before ? LOOK_MAX_NS : pause_most(rank);
+		if (pause > most)
+			pause = most;
 	} while (now != before || now % STATES == WAITS || mal_asleep_pause(rank) < LOOK_MAX_NS);
 	return now;
 }
@@ -110,6 +132,7 @@ static void *help(void *nothing)
 	mal_self.collective = true;
 	prctl(PR_SET_TIMERSLACK, 1);
 	mal_bind_new_thread(&mal);
+	mal.helper_own.long_one = mal_ticks();
 	for (;;)
 		rest(&mal, watch(&mal));
 	return nothing;

@@ -646,6 +646,60 @@ static void short_declared_waits(void **state)
 	all_is_back();
 }
 
+/* A short wait, and how long the helper sleeps after its next look. */
+static uint64_t sleep_of_helper(void)
+{
+	uint64_t begin;
+
+	malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS);
+	turn_clock(10 * US);
+	malleable_waiting_end();
+	begin = mal_ticks();
+	turns(1);
+	return mal_ticks() - begin;
+}
+
+/* Short waits for some time. */
+static void pass(uint64_t ns)
+{
+	for (uint64_t begin = mal_ticks(); mal_ticks() - begin < ns;)
+		sleep_of_helper();
+}
+
+/* Where all waits are short the helper looks often only where CPUs could be lent. */
+static void looks_are_rare_where_nobody_borrows(void **state)
+{
+	(void)state;
+	start_helper();
+	pass(3000 * MS);
+	assert_int_equal(sleep_of_helper(), MS);
+	mal_borrower_set(&mal.segment, 1, false);
+	pass(50 * MS);
+	assert_int_equal(sleep_of_helper(), 8 * MS);
+	mal_borrower_set(&mal.segment, 1, true);
+	sleep_of_helper();
+	assert_int_equal(sleep_of_helper(), MS);
+	/* Other threads' waits, too, are to be noticed in time. */
+	mal_borrower_set(&mal.segment, 1, false);
+	pass(50 * MS);
+	assert_int_equal(sleep_of_helper(), 8 * MS);
+	mal.asleep_own.waits += MAL_ASLEEP_BEGIN;
+	sleep_of_helper();
+	assert_in_range(sleep_of_helper(), 0, MS);
+	mal.asleep_own.waits += MAL_ASLEEP_END;
+	/* Behind a long one others may come. */
+	pass(50 * MS);
+	assert_int_equal(sleep_of_helper(), 8 * MS);
+	malleable_waiting_begin(MALLEABLE_WAIT_BLOCKS);
+	turns(9);
+	malleable_waiting_end();
+	all_is_back();
+	pass(50 * MS);
+	assert_int_equal(sleep_of_helper(), MS);
+	pass(1000 * MS);
+	assert_in_range(sleep_of_helper(), 3 * MS, 6 * MS);
+}
+
 static bool others_run;
 
 bool mal_all_sleep(const struct mal_rank *rank)
@@ -1009,6 +1063,7 @@ int main(void)
 		CASE(waits_before_the_controller),
 		CASE(at_any_moment),
 		CASE(short_declared_waits),
+		CASE(looks_are_rare_where_nobody_borrows),
 		CASE(other_threads_wait),
 		CASE(threads_end_in_waits),
 		CASE(given_while_disabled),

@@ -227,11 +227,11 @@ struct mal_rank_helper {
 	_Atomic uint32_t rest; /* a futex: what the helper does while there is no call */
 	/* the helper's: the last call that it saw, and the tick when it did first */
 	uint32_t seen;
-	uint64_t since;
-	uint32_t calls;	    /* primary thread, as all below */
-	unsigned int eager; /* calls behind a long wait that are left */
-	bool blocks;	    /* the wait is a declared one that needs no CPU */
-	_Atomic bool tried; /* to start the helper, by any thread */
+	uint64_t since, long_one; /* and the tick when it saw a long one */
+	uint32_t calls;		  /* primary thread, as all below */
+	unsigned int eager;	  /* calls behind a long wait that are left */
+	bool blocks;		  /* the wait is a declared one that needs no CPU */
+	_Atomic bool tried;	  /* to start the helper, by any thread */
 	_Atomic bool started;
 };
 
