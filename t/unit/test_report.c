@@ -353,6 +353,26 @@ static void verdict_that_is_unsure(void **state)
 	     "threads are not seen (no OpenMP with OMPT)");
 }
 
+/* Of threads that are not seen no gain is believed that trials have refuted. */
+static void verdict_that_is_refuted(void **state)
+{
+	(void)state;
+	start_again("puppet");
+	node_puppet(&(struct mal_plan){.bind = true, .lend = true, .lend_times = 1.3}, NULL);
+	node_begin(node);
+	node_slot(0)->unmanaged = node_slot(1)->unmanaged = true;
+	node_slot(0)->team = node_slot(1)->team = 4;
+	measured(times(19, 20, 10));
+	says("1.05 times as fast: 21.000 s, estimated 22.000 s without; 10 % of the possible gain");
+	node_puppet(&(struct mal_plan){.bind = true, .lend_times = 1.3}, NULL);
+	node_begin(node);
+	measured(times(19, 20, 10));
+	says("no estimate: 23.000 s, its threads are not seen (no OpenMP with OMPT)");
+	assert_true(isnan(mal_verdict_off(node, 23)));
+	node_slot(0)->unmanaged = node_slot(1)->unmanaged = false;
+	says("1.04 times as fast: 23.000 s, estimated 24.000 s without; 10 % of the possible gain");
+}
+
 /* Each reason says what to try, and the longest verdict is whole. */
 static void verdict_says_what_to_try(void **state)
 {
@@ -1518,6 +1538,7 @@ int main(void)
 		CASE(verdict_is_the_first_line),
 		CASE(verdict_beside_others),
 		CASE(verdict_that_is_unsure),
+		CASE(verdict_that_is_refuted),
 		CASE(no_estimate_in_json),
 		CASE(verdict_is_of_the_whole_step),
 		CASE(verdict_is_no_longer_than_the_step),

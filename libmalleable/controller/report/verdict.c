@@ -76,6 +76,30 @@ static bool is_unsure(const struct mal_controller *controller, const struct time
 	       mal_others_are_many(controller->plausibility->parts);
 }
 
+static bool has_unmanaged(const struct mal_controller *controller)
+{
+	bool any = false;
+
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
+		any |= atomic_load(&controller->step->segment.ranks[rank].unmanaged);
+	return any;
+}
+
+/*
+ * Whether trials have refuted a gain: phases were longer with what the step was tried with, and
+ * does without now. Threads that nobody sees take more CPU time where they hinder each other, which
+ * the model takes for work that would have taken longer without us.
+ */
+static bool is_refuted(const struct mal_controller *controller, const struct times *times)
+{
+	uint32_t rules = atomic_load(&controller->step->segment.header->rules);
+	double moves = controller->deciding->move_times;
+
+	return times->elapsed_s < times->off_s && !(rules & MAL_RULE_LEND) &&
+	       controller->deciding->lend_times > 1 && !(moves > 0 && moves < 1) &&
+	       has_unmanaged(controller);
+}
+
 static bool is_observed(const struct mal_controller *controller)
 {
 	return strcmp(controller->deciding->policy->name, "observe") == 0;
@@ -183,7 +207,8 @@ double mal_verdict_off(const struct mal_controller *controller, double step_s)
 	const struct mal_totals *totals = controller->totals;
 	const struct times times = whole_step(totals, step_s);
 
-	return is_unsure(controller, &times) ? NAN : totals->off_s;
+	return is_unsure(controller, &times) || is_refuted(controller, &times) ? NAN
+									       : totals->off_s;
 }
 
 double mal_verdict_predict(const struct mal_controller *controller,
@@ -226,7 +251,7 @@ const char *mal_verdict(const struct mal_controller *controller, double step_s, 
 {
 	const struct times times = whole_step(controller->totals, step_s);
 
-	if (is_unsure(controller, &times))
+	if (is_unsure(controller, &times) || is_refuted(controller, &times))
 		write_unknown(controller, &times, line, size);
 	else if (isnan(attained(&times)) &&
 		 mal_phrase_main_reason(controller, NULL) == MAL_REASON_TOOL)
