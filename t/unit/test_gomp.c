@@ -147,7 +147,7 @@ static void variables_keep_libgomp(void **state)
 		{"OMP_DISPLAY_AFFINITY=true", true}, {"OMP_TOOL=disabled", true},
 		{"OMP_NESTED=true", true},	     {"GOMP_CPU_AFFINITY=0", true},
 		{"GOMP_SPINCOUNT=0", false},	     {"KMP_BLOCKTIME=x", false},
-		{"PATH=OMP_NESTED", false},
+		{"PATH=OMP_NESTED", false},	     {"OMP_TOOL_LIBRARIES=tool.so", false},
 	};
 	char **before = environ;
 

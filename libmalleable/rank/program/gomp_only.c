@@ -98,7 +98,8 @@ bool mal_gomp_may_be_replaced(void)
 
 /*
  * Values of which both runtimes make the same, whatever their case: # is a number from 1 to 1023, +
- * one of KiB that is a stack. * is any: libomp does not see these, or libgomp alone prints.
+ * one of KiB that is a stack. * is any: libomp does not see these, libgomp alone prints, or the user
+ * has tools started, which libgomp has none of.
  */
 static const struct {
 	const char *name, *forms;
@@ -115,6 +116,7 @@ static const struct {
 	{"OMP_STACKSIZE", "+|+k|#m|#g"},
 	{"OMP_DISPLAY_AFFINITY", "false"},
 	{"OMP_DISPLAY_ENV", "*"},
+	{"OMP_TOOL_LIBRARIES", "*"},
 	{"GOMP_SPINCOUNT", "*"},
 };
 
