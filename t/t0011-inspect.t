@@ -28,7 +28,7 @@ else
 	ok "what is stored under masks, compared or copied is seen" \
 		measured --options O2,avx512 paces.c strings.c uneven.c wide.c
 	ok "unrolled loops are one turn again where all turns are alike" \
-		measured --compilers gcc --options O2,O3u unrolled.c
+		measured --compilers gcc --options O2,O3u turns.c unrolled.c
 	ok "what gcc -Os sets at once is seen, and a wait whose end is far from its beginning" \
 		measured --compilers gcc --options Os misuse.c waits.c
 fi

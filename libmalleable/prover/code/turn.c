@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* turn.c: one instruction after the other, on terms. Width is no part of sums, as elsewhere. */
+/* turn.c: one instruction after the other, on terms. */
 #include "libmalleable/prover/code/turn.h"
 
 #include <Zydis/Zydis.h>
@@ -11,6 +11,7 @@
 enum {
 	UNSET,
 	PART,
+	HALF,
 	MERGED,
 	LOADED,
 	STORED,
@@ -130,6 +131,46 @@ mal_value mal_turn_plus(struct mal_turn *turn, mal_value left, mal_value right, 
 	return mal_sum_value(turn->values, &sum);
 }
 
+mal_value mal_turn_low(struct mal_turn *turn, mal_value value)
+{
+	struct mal_sum all = {0}, low = {0};
+
+	mal_sum_add(turn->values, &all, value, 1);
+	low.number = all.number;
+	for (uint32_t i = 0; i < all.count; i++) {
+		const struct mal_node *node = mal_node(turn->values, all.terms[i]);
+
+		mal_sum_add(turn->values, &low, is(node, HALF) ? node->a : all.terms[i],
+			    all.factors[i]);
+	}
+	low.number = (int32_t)low.number;
+	for (uint32_t i = 0; i < low.count; i++)
+		low.factors[i] = (int32_t)low.factors[i];
+	turn->failed |= all.failed || low.failed;
+	return mal_sum_value(turn->values, &low);
+}
+
+/* The lower half, and its sign or zeros above. */
+static mal_value half(struct mal_turn *turn, mal_value value, bool sign)
+{
+	int64_t number;
+
+	value = mal_turn_low(turn, value);
+	if (mal_is_number(turn->values, value, &number))
+		return sign ? value : mal_number(turn->values, (uint32_t)number);
+	return TERM(turn, HALF, sign, value);
+}
+
+mal_value mal_turn_half(struct mal_turn *turn, mal_value value)
+{
+	return half(turn, value, 0);
+}
+
+bool mal_turn_is_half(const struct mal_values *values, mal_value value)
+{
+	return is(mal_node(values, value), HALF) && !(mal_node(values, value)->key & 1);
+}
+
 bool mal_turn_clears(const struct mal_instruction *at)
 {
 	const struct mal_operand *last = &at->operands[at->operand_count - 1];
@@ -197,10 +238,13 @@ static mal_value store(struct mal_turn *turn, mal_value memory, mal_value addres
 static mal_value read(struct mal_turn *turn, const struct mal_instruction *at, unsigned int i)
 {
 	const struct mal_operand *operand = &at->operands[i];
+	mal_value value;
 
 	switch (operand->kind) {
 	case MAL_OPERAND_NUMBER: return mal_number(turn->values, operand->number);
-	case MAL_OPERAND_MEMORY: return load(turn, address_of(turn, operand), operand->bytes);
+	case MAL_OPERAND_MEMORY:
+		value = load(turn, address_of(turn, operand), operand->bytes);
+		return operand->bytes == 4 ? half(turn, value, 0) : value;
 	case MAL_OPERAND_REGISTER: break;
 	default: turn->failed = 1; return 0;
 	}
@@ -208,16 +252,22 @@ static mal_value read(struct mal_turn *turn, const struct mal_instruction *at, u
 		turn->failed = 1;
 		return 0;
 	}
-	return operand->reg < 16 && operand->bytes < 4
-		       ? TERM(turn, PART, operand->bytes, turn->registers[operand->reg])
-		       : turn->registers[operand->reg];
+	value = turn->registers[operand->reg];
+	if (operand->reg >= 16 || operand->bytes > 4)
+		return value;
+	return operand->bytes == 4 ? half(turn, value, 0)
+				   : TERM(turn, PART, operand->bytes, mal_turn_low(turn, value));
 }
 
 static void write(struct mal_turn *turn, const struct mal_operand *operand, mal_value value)
 {
-	if (operand->kind == MAL_OPERAND_MEMORY)
-		turn->memory =
-			store(turn, turn->memory, address_of(turn, operand), operand->bytes, value);
+	/* What is apart from vectors of addresses is not known. */
+	if (operand->kind == MAL_OPERAND_MEMORY && operand->index != MAL_NO_REGISTER &&
+	    operand->index >= MAL_XMM0)
+		turn->failed = 1;
+	else if (operand->kind == MAL_OPERAND_MEMORY)
+		turn->memory = store(turn, turn->memory, address_of(turn, operand), operand->bytes,
+				     operand->bytes == 4 ? mal_turn_low(turn, value) : value);
 	else if (operand->kind != MAL_OPERAND_REGISTER || operand->reg == MAL_NO_REGISTER ||
 		 operand->high)
 		turn->failed = 1;
@@ -225,7 +275,8 @@ static void write(struct mal_turn *turn, const struct mal_operand *operand, mal_
 		turn->registers[operand->reg] =
 			TERM(turn, MERGED, operand->bytes, turn->registers[operand->reg], value);
 	else
-		turn->registers[operand->reg] = value;
+		turn->registers[operand->reg] =
+			operand->reg < 16 && operand->bytes == 4 ? half(turn, value, 0) : value;
 }
 
 /* What no operand shows: of AVX-512 how it rounds, and what becomes of what a mask leaves out. */
@@ -314,7 +365,7 @@ static bool step_sum(struct mal_turn *turn, const struct mal_instruction *at)
 	} else if ((at->mnemonic == ZYDIS_MNEMONIC_IMUL || at->mnemonic == ZYDIS_MNEMONIC_SHL) &&
 		   count > 1 && mal_is_number(turn->values, b, &number)) {
 		if (at->mnemonic == ZYDIS_MNEMONIC_SHL)
-			number = (int64_t)1 << (number & 63);
+			number = (int64_t)1 << (number & (at->operands[0].bytes == 8 ? 63 : 31));
 		result = mal_turn_plus(turn, mal_number(turn->values, 0), a, number);
 	} else {
 		return 0;
@@ -351,6 +402,10 @@ static bool step_move(struct mal_turn *turn, const struct mal_instruction *at)
 
 	if (at->operand_count != 2 || to->read)
 		return 0;
+	if (at->mnemonic == ZYDIS_MNEMONIC_MOVSXD) {
+		write(turn, to, half(turn, read(turn, at, 1), 1));
+		return 1;
+	}
 	if (to->kind == MAL_OPERAND_REGISTER && from->kind == MAL_OPERAND_REGISTER &&
 	    (general ? from->reg >= 16 || from->bytes < 4
 		     : from->reg < 16 || from->bytes != to->bytes || is_first(at)))
@@ -394,7 +449,9 @@ static void step_call(struct mal_turn *turn, const struct mal_instruction *at)
 	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
 		if ((writes | MAL_BIT(MAL_FLAGS)) & ~mal_saved & MAL_BIT(reg))
 			turn->registers[reg] = TERM(turn, CHANGED, reg, all);
-	if (!slot || mal_slot_external(slot)->kind != MAL_EXTERNAL_PURE)
+	/* What takes others than numbers may set them, or return something else each time. */
+	if (!slot || mal_slot_external(slot)->kind != MAL_EXTERNAL_PURE ||
+	    mal_slot_external(slot)->integers)
 		turn->memory = TERM(turn, CHANGED, 100, all);
 }
 
@@ -426,9 +483,12 @@ void mal_turn_step(struct mal_turn *turn, const struct mal_instruction *at)
 		step_call(turn, at);
 		return;
 	}
-	if (at->action == MAL_ACTION_NONE || at->action == MAL_ACTION_JUMP ||
-	    at->mnemonic == ZYDIS_MNEMONIC_CDQE)
+	if (at->action == MAL_ACTION_NONE || at->action == MAL_ACTION_JUMP)
 		return;
+	if (at->mnemonic == ZYDIS_MNEMONIC_CDQE) {
+		turn->registers[MAL_RAX] = half(turn, turn->registers[MAL_RAX], 1);
+		return;
+	}
 	if (at->action == MAL_ACTION_LEA) {
 		write(turn, &at->operands[0], address_of(turn, &at->operands[1]));
 		return;
@@ -487,6 +547,8 @@ mal_value mal_turn_shifted(const struct mal_values *values, mal_value value, int
 
 mal_value mal_turn_masked(const struct mal_values *values, mal_value value, int64_t *number)
 {
+	if (is(mal_node(values, value), HALF))
+		value = mal_node(values, value)->a;
 	if (!is_made_by(values, value, ZYDIS_MNEMONIC_AND) ||
 	    !mal_is_number(values, operand_of(values, value, 0), number))
 		return 0;
@@ -499,13 +561,15 @@ mal_value mal_turn_masked(const struct mal_values *values, mal_value value, int6
 
 mal_value mal_turn_compared(struct mal_turn *turn, uint8_t condition)
 {
-	mal_value flags = turn->registers[MAL_FLAGS];
-	const struct mal_node *node = mal_node(turn->values, flags);
+	mal_value flags = turn->registers[MAL_FLAGS], value = 0;
+	struct mal_node node = *mal_node(turn->values, flags);
 	bool equal = condition == MAL_EQUAL || condition == MAL_NOT_EQUAL;
 
-	if (is(node, COMPARED))
-		return mal_turn_plus(turn, node->a, node->b, -1);
-	if (is_made_by(turn->values, flags, ZYDIS_MNEMONIC_AND))
-		return TERM(turn, RESULT, 0, node->a);
-	return equal && node->kind == MAL_SYMBOL && node->key >> 40 > INSTRUCTION ? node->c : 0;
+	if (is(&node, COMPARED))
+		value = mal_turn_plus(turn, node.a, node.b, -1);
+	else if (is_made_by(turn->values, flags, ZYDIS_MNEMONIC_AND))
+		return TERM(turn, RESULT, 0, node.a);
+	else if (equal && node.kind == MAL_SYMBOL && node.key >> 40 > INSTRUCTION)
+		value = node.c;
+	return value && (node.key & 0xffff) == 4 ? mal_turn_low(turn, value) : value;
 }

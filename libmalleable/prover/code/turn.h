@@ -49,6 +49,12 @@ mal_value mal_sum_value(struct mal_values *values, const struct mal_sum *sum);
 /* LEFT plus FACTOR times RIGHT. */
 mal_value mal_turn_plus(struct mal_turn *turn, mal_value left, mal_value right, int64_t factor);
 
+/* What the lower half of VALUE is that of: a sum, without what becomes of upper halves. */
+mal_value mal_turn_low(struct mal_turn *turn, mal_value value);
+/* That half alone, with zeros above. */
+mal_value mal_turn_half(struct mal_turn *turn, mal_value value);
+bool mal_turn_is_half(const struct mal_values *values, mal_value value);
+
 /* What a branch on CONDITION compares, as a difference; 0 where that is not seen. */
 mal_value mal_turn_compared(struct mal_turn *turn, uint8_t condition);
 

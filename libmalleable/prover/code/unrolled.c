@@ -237,34 +237,23 @@ static bool are_turns(struct unrolled *loop)
 
 /*
  * What is compared to leave as it is where TURN is, as if a turn had just ended there, and how
- * much less it becomes with each turn. The turn must step it.
+ * much less it becomes with each turn, whatever was before it.
  */
 static bool compared(const struct unrolled *loop, struct mal_turn *turn, struct mal_sum *left,
 		     int64_t *step)
 {
-	struct mal_turn end = loop->turn;
-	mal_value value = mal_turn_compared(&end, loop->condition);
-	struct mal_sum sum = {0};
+	struct mal_turn once = loop->turn, twice = once, next = *turn;
+	mal_value first = mal_turn_compared(&once, loop->condition), second, value;
 
-	if (!value)
+	run(loop, &twice, loop->one);
+	run(loop, &next, loop->one);
+	second = mal_turn_compared(&twice, loop->condition);
+	value = mal_turn_compared(&next, loop->condition);
+	*left = (struct mal_sum){0};
+	if (!first || !second || !value || twice.failed || next.failed ||
+	    !mal_is_number(turn->values, mal_turn_plus(turn, first, second, -1), step))
 		return 0;
-	mal_sum_add(turn->values, &sum, value, 1);
-	*left = (struct mal_sum){.number = sum.number, .failed = sum.failed};
-	*step = 0;
-	for (uint32_t i = 0; i < sum.count; i++) {
-		unsigned int reg = 0;
-		int64_t by;
-
-		while (reg < 16 && mal_turn_unset(turn->values, 1 + reg) != sum.terms[i])
-			reg++;
-		if (reg == 16 ||
-		    !mal_is_number(turn->values,
-				   mal_turn_plus(turn, loop->turn.registers[reg], sum.terms[i], -1),
-				   &by))
-			return 0;
-		*step -= (int64_t)((uint64_t)by * (uint64_t)sum.factors[i]);
-		mal_sum_add(turn->values, left, turn->registers[reg], sum.factors[i]);
-	}
+	mal_sum_add(turn->values, left, value, 1);
 	left->number += *step;
 	return *step && !left->failed;
 }
@@ -282,27 +271,28 @@ static bool is_multiple(const struct mal_sum *sum, uint32_t count)
  * Whether TURNS, shifted right by SHIFT, is but for multiples of the count how often LEFT has to
  * become less by STEP until the loop ends: until it is zero, or with ROUNDS it is no more above.
  */
-static bool divides(const struct unrolled *loop, mal_value turns, int64_t shift,
-		    const struct mal_sum *left, int64_t step, bool rounds)
+static bool divides(const struct unrolled *loop, struct mal_turn *turn, mal_value turns,
+		    int64_t shift, const struct mal_sum *left, int64_t step, bool rounds)
 {
-	const struct mal_values *values = &loop->values;
-	struct mal_sum sum = {.factors = {1}}, rest = *left;
+	struct mal_values *values = turn->values;
+	struct mal_sum sum = {.factors = {1}}, rest = {0};
 	bool all = !shift;
 	int64_t behind;
 
+	/* The lowest bits decide. */
+	mal_sum_add(values, &rest, mal_turn_low(turn, mal_sum_value(values, left)), 1);
+	turns = mal_turn_low(turn, turns);
 	if (all) {
 		mal_sum_add(values, &sum, turns, step & 1 ? step : 1);
 		turns = sum.count == 1 ? mal_turn_shifted(values, sum.terms[0], &shift) : 0;
 	}
 	if (all && step & 1 && (step == 1 || !rounds)) {
-		for (uint32_t i = 0; i < left->count; i++)
-			mal_sum_add(values, &sum, left->terms[i], -left->factors[i]);
-		sum.number -= left->number;
+		mal_sum_add(values, &sum, mal_sum_value(values, &rest), -1);
 		return is_multiple(&sum, loop->count);
 	}
 	if (!turns || shift < 0 || shift > 24)
 		return 0;
-	mal_sum_add(values, &rest, turns, -1);
+	mal_sum_add(values, &rest, mal_turn_low(turn, turns), -1);
 	if (rest.count || rest.failed || (step >> shift) << shift != step ||
 	    (sum.factors[0] * (step >> shift) - 1) & (loop->count - 1))
 		return 0;
@@ -321,25 +311,39 @@ static bool is_turn(const struct unrolled *loop, const struct mal_turn *turn, ui
 	return is_same(&copies[0], &copies[1], loop->live[loop->one] | loop->live[loop->many]);
 }
 
-/* Whether the turns that are done one by one are as many as are LEFT of the division. */
-static bool leads_to_copies(const struct unrolled *loop, struct mal_turn *turn, mal_value left)
+/* How many turns are LEFT, times 2^SHIFT, where TURN compares that with a number; or 0. */
+static int64_t turns_left(struct mal_turn *turn, mal_value left, int64_t shift)
 {
+	mal_value value = mal_turn_compared(turn, MAL_EQUAL);
+	int64_t number;
+
+	if (!value ||
+	    (!mal_is_number(turn->values, mal_turn_plus(turn, left, value, -1), &number) &&
+	     !mal_is_number(turn->values, mal_turn_plus(turn, mal_turn_half(turn, left), value, -1),
+			    &number)))
+		return 0;
+	return (number >> shift) << shift == number ? number >> shift : 0;
+}
+
+/* Whether the turns that are done one by one are as many as are LEFT of the division. */
+static bool leads_to_copies(const struct unrolled *loop, struct mal_turn *turn, mal_value left,
+			    int64_t shift)
+{
+	uint64_t live = loop->live[loop->one] | loop->live[loop->many];
+	struct mal_turn begin = *turn;
 	uint32_t block = other_way(loop, loop->divides, loop->many), seen = 1;
 
 	for (uint32_t i = 0; i < MOST && block != loop->copies[loop->count - 1]; i++) {
 		const struct mal_block *at = &loop->graph->blocks[block];
 		uint8_t equal = mal_flow_last(loop->graph, block)->condition;
 		int64_t number;
-		mal_value value;
 
 		if (at->next_count != 2 || at->before_count != 1 ||
 		    (equal != MAL_EQUAL && equal != MAL_NOT_EQUAL))
 			return 0;
 		run(loop, turn, block);
-		value = mal_turn_compared(turn, MAL_EQUAL);
-		if (turn->failed || !value ||
-		    !mal_is_number(turn->values, mal_turn_plus(turn, left, value, -1), &number) ||
-		    number < 1 || number >= loop->count ||
+		number = turns_left(turn, left, shift);
+		if (!is_same(&begin, turn, live) || number < 1 || number >= loop->count ||
 		    at->next[equal == MAL_NOT_EQUAL] != loop->copies[number])
 			return 0;
 		seen |= 1U << number;
@@ -444,8 +448,8 @@ static bool counts(struct unrolled *loop, uint32_t earlier)
 				first = i;
 		}
 	if (!guarded || !direct(loop->condition, &left, &step) ||
-	    !divides(loop, turns, shift, &left, step, rounds) ||
-	    !leads_to_copies(loop, &turn, number) || turn.failed)
+	    !divides(loop, &turn, turns, shift, &left, step, rounds) ||
+	    !leads_to_copies(loop, &turn, number, shift) || turn.failed)
 		return 0;
 	loop->first = first;
 	return 1;
@@ -488,13 +492,15 @@ static bool find_before(const struct unrolled *loop, const struct mal_turn *done
 
 	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++) {
 		mal_value unset = mal_turn_unset(done->values, 1 + reg), step;
+		mal_value set = loop->turn.registers[reg];
+		bool half = mal_turn_is_half(done->values, set);
 
-		step = mal_turn_plus(&result, loop->turn.registers[reg], unset, -1);
+		step = mal_turn_plus(&result, half ? mal_turn_low(&result, set) : set, unset, -1);
 		if (!(live & MAL_BIT(reg)))
 			continue;
 		if (mal_is_number(done->values, step, &by)) {
-			result.registers[reg] =
-				mal_turn_plus(&result, done->registers[reg], step, -1);
+			set = mal_turn_plus(&result, done->registers[reg], step, -1);
+			result.registers[reg] = half ? mal_turn_half(&result, set) : set;
 			continue;
 		}
 		result.registers[reg] = mal_turn_unset(done->values, HOLE + reg);
@@ -517,7 +523,8 @@ static bool find_before(const struct unrolled *loop, const struct mal_turn *done
 }
 
 /* An instruction that sets REG to FROM, or to a NUMBER; or adds that. */
-static struct mal_instruction made(unsigned int reg, unsigned int from, int64_t number, bool adds)
+static struct mal_instruction made(unsigned int reg, unsigned int from, int64_t number, bool adds,
+				   bool half)
 {
 	struct mal_operand to = {.kind = MAL_OPERAND_REGISTER,
 				 .reg = (uint8_t)reg,
@@ -525,7 +532,9 @@ static struct mal_instruction made(unsigned int reg, unsigned int from, int64_t 
 				 .index = MAL_NO_REGISTER,
 				 .read = adds,
 				 .written = 1,
-				 .bytes = reg < 16 ? 8 : 16};
+				 .bytes = reg >= 16 ? 16
+					  : half    ? 4
+						    : 8};
 	struct mal_operand other = to;
 
 	other.kind = from == MAL_NO_REGISTER ? MAL_OPERAND_NUMBER : MAL_OPERAND_REGISTER;
@@ -553,13 +562,15 @@ static int undo(const struct unrolled *loop, struct mal_turn *now, const struct 
 			mal_value wanted = before->registers[reg];
 			unsigned int from = reg < MAL_XMM0 ? 0 : MAL_XMM0;
 			unsigned int end = reg < MAL_XMM0 ? MAL_XMM0 : MAL_MASK0;
+			bool half = mal_turn_is_half(now->values, wanted);
+			mal_value more = mal_turn_plus(now, wanted, now->registers[reg], -1);
 			int64_t number;
 
+			if (half)
+				more = mal_turn_low(now, more);
 			if (!(loop->live[loop->one] & MAL_BIT(reg)) ||
 			    now->registers[reg] == wanted ||
-			    mal_is_number(now->values,
-					  mal_turn_plus(now, wanted, now->registers[reg], -1),
-					  &number) == moves)
+			    mal_is_number(now->values, more, &number) == moves)
 				continue;
 			while (from < end && now->registers[from] != wanted)
 				from++;
@@ -570,7 +581,8 @@ static int undo(const struct unrolled *loop, struct mal_turn *now, const struct 
 			}
 			if (count == room || reg >= end || (!moves && reg >= MAL_XMM0))
 				return -1;
-			list[count] = made(reg, moves ? from : MAL_NO_REGISTER, number, !moves);
+			list[count] = made(reg, moves ? from : MAL_NO_REGISTER, number, !moves,
+					   !moves && half);
 			mal_turn_step(now, &list[count++]);
 		}
 	return is_same(now, before, loop->live[loop->one]) ? count : -1;
@@ -649,6 +661,7 @@ static bool set_back(const struct unrolled *loop, uint32_t kept, const struct ma
 	if (now.values->full)
 		more = -1;
 	if (more >= 0) {
+		memset(&loop->given[at->first], 0, at->count * sizeof(*loop->given));
 		memcpy(old, list, (count + (uint32_t)more) * sizeof(*old));
 		at->count = count + (uint32_t)more;
 		/* No block is empty. */
