@@ -25,8 +25,8 @@ else
 	done
 	ok "gfortran -O2: each bound region is found, each hot one" \
 		measured --compilers gcc --options O2 falone.f90 floops.f90 fbound.f90
-	ok "what is stored under masks, compared or copied is seen" \
-		measured --options O2,avx512 paces.c strings.c uneven.c wide.c
+	ok "what is stored under masks, compared, copied or left of vectors is seen" \
+		measured --options O2,avx512 paces.c rests.c strings.c uneven.c wide.c
 	ok "unrolled loops are one turn again where all turns are alike" \
 		measured --compilers gcc --options O2,O3u turns.c unrolled.c
 	ok "what gcc -Os sets at once is seen, and a wait whose end is far from its beginning" \

@@ -105,6 +105,8 @@ struct mal_block_facts {
 	/* It decides by the bounds of a share: 1 where these may be an exit's. */
 	uint8_t decides;
 	uint8_t seen;
+	/* The most bytes that it has at once; the fewest where a rest of vectors begins, or 0. */
+	uint16_t widest, rest;
 };
 
 enum { MAL_FORCE_LOOP = 1, MAL_FORCE_JOIN = 2, MAL_FORCE_TELLS = 4, MAL_FORCE_HISTORY = 8 };
@@ -205,6 +207,8 @@ void mal_check_first(struct mal_analysis *analysis, mal_value address);
 /* VALUE is stored where others see it. */
 void mal_check_history(struct mal_analysis *analysis, mal_value value);
 void mal_check_address(struct mal_analysis *analysis, mal_value address, int store);
+/* BYTES at ADDRESS are loaded or stored: the rest of vectors, or what may be vectors. */
+void mal_check_rest(struct mal_analysis *analysis, mal_value address, uint16_t bytes);
 /* LENGTH, of what is set, copied or compared from TO on. */
 void mal_check_length(struct mal_analysis *analysis, mal_value length, mal_value to);
 /* The first block of the loop of iterations that steps VALUE, or NULL. */

@@ -297,6 +297,24 @@ static bool keeps_what_is_masked(const ZydisDecodedInstruction *from)
 	       from->mnemonic == ZYDIS_MNEMONIC_VPMASKMOVQ;
 }
 
+/* Nor of what replaces a part of a vector. */
+static bool keeps_a_part(const struct mal_instruction *at)
+{
+	switch (at->mnemonic) {
+	case ZYDIS_MNEMONIC_MOVHPD:
+	case ZYDIS_MNEMONIC_MOVHPS:
+	case ZYDIS_MNEMONIC_MOVLPD:
+	case ZYDIS_MNEMONIC_MOVLPS:
+	case ZYDIS_MNEMONIC_MOVHLPS:
+	case ZYDIS_MNEMONIC_MOVLHPS: return at->operands[0].kind == MAL_OPERAND_REGISTER;
+	case ZYDIS_MNEMONIC_MOVSD:
+	case ZYDIS_MNEMONIC_MOVSS:
+		return at->operands[0].kind == MAL_OPERAND_REGISTER &&
+		       at->operands[1].kind == MAL_OPERAND_REGISTER;
+	default: return 0;
+	}
+}
+
 bool mal_decode(const struct mal_image *image, uint64_t address, struct mal_instruction *to)
 {
 	static const uint64_t repeats =
@@ -343,6 +361,10 @@ bool mal_decode(const struct mal_image *image, uint64_t address, struct mal_inst
 	}
 	if (to->operands[0].kind == MAL_OPERAND_MEMORY && keeps_what_is_masked(&instruction))
 		to->operands[0].read = 1;
+	if (keeps_a_part(to)) {
+		to->operands[0].read = 1;
+		to->reads |= MAL_BIT(to->operands[0].reg);
+	}
 	if (to->action == MAL_ACTION_CONVERT) {
 		const struct mal_operand *from = &to->operands[to->operand_count - 1];
 		struct mal_operand *rest = &to->operands[to->operand_count - 2];

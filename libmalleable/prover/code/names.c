@@ -143,11 +143,12 @@ static const struct mal_external table[] = {
 	NUMBERS(7,
 		" atan2 atan2f copysign copysignf fdim fdimf fma fmaf fmax fmaxf fmin fminf fmod "
 		"fmodf hypot hypotf nextafter nextafterf pow powf remainder remainderf cabs carg "
-		"ccos cexp clog conj cpow creal csin csqrt sincospi atan2l fmodl powl "),
+		"ccos cexp clog conj creal csin csqrt sincospi atan2l fmodl powl "),
 	NUMBERS(0, " __errno_location __cxa_get_exception_ptr _ZNSt6chrono3_V212steady_clock3nowEv "
 		   "_ZNSt6chrono3_V212system_clock3nowEv __gxx_personality_v0 _Unwind_GetIP "),
+	NUMBERS(15, " cpow cpowf __muldc3 __mulsc3 __divdc3 __divsc3 "),
 	ROW(PURE, 0, NULL,
-	    " _ZGV* __muldc3 __mulsc3 __divdc3 __divsc3 __addtf3 __subtf3 __multf3 __divtf3 "
+	    " _ZGV* __addtf3 __subtf3 __multf3 __divtf3 "
 	    "__eqtf2 __netf2 __letf2 __lttf2 __getf2 __gttf2 __unordtf2 __extenddftf2 "
 	    "__extendsftf2 __trunctfdf2 __trunctfsf2 __fix* __float* "
 	    "__acos_finite __asin_finite __atan2_finite __cosh_finite __exp_finite __log_finite "

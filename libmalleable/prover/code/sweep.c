@@ -184,6 +184,7 @@ static bool enter_block(struct mal_analysis *analysis, uint32_t block)
 	analysis->block = block;
 	analysis->state = &state;
 	facts->effects = 0;
+	facts->widest = facts->rest = 0;
 	facts->stored = 0;
 	analysis->values.inner = facts->shared;
 	step_block(analysis, block);

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is done where the rest of vectors would begin, but is none; and parts of vectors. */
+#include "corpus.h"
+#include "share.h"
+#include <complex.h>
+#include <emmintrin.h>
+enum { N = 1001 };
+/* Volatile: no vectors. */
+static volatile double a[N + 8], f[N + 8];
+static double g[2 * N], h[N];
+static double complex z[N];
+
+static void check(void)
+{
+	corpus_add((const void *)a, sizeof(a));
+	corpus_add((const void *)f, sizeof(f));
+}
+
+int main(void)
+{
+	int n = corpus_int(N);
+
+	for (int i = 0; i < n; i++) {
+		h[i] = i % 3;
+		z[i] = i % 5;
+	}
+#pragma omp parallel /* bound: no loop, shown */
+	{
+		SHARE(n);
+		a[low + (size & -4)] = 1;
+	}
+	check();
+#pragma omp parallel /* bound: no loop, but not empty, shown */
+	{
+		SHARE(n);
+		if (low < high)
+			a[low + (size & -4)] += 2;
+	}
+	check();
+#pragma omp parallel /* bound: after a loop, shown */
+	{
+		SHARE(n);
+		for (int i = low; i < high; i++)
+			f[i] += h[i];
+		if (low < high)
+			a[low + (size & -4)] += 4;
+	}
+	check();
+#pragma omp parallel /* bound: after a loop over the same, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				a[i] += h[i];
+			a[low + (size & -4)] += 5;
+		}
+	}
+	check();
+#pragma omp parallel /* bound: the thread's number is half of what is stored, shown */
+	{
+		double number = omp_get_thread_num();
+#pragma omp for
+		for (int i = 0; i < n; i++)
+			_mm_storeu_pd(g + 2 * i, _mm_loadh_pd(_mm_set_sd(number), h + i));
+	}
+	corpus_add(g, sizeof(g));
+#pragma omp parallel /* bound: the thread's number is the fourth of some, shown */
+	{
+		double number = omp_get_thread_num();
+#pragma omp for
+		for (int i = 0; i < n; i++) {
+			double complex by;
+
+			__real__ by = h[i];
+			__imag__ by = number;
+			z[i] = cpow(z[i], by);
+		}
+	}
+	corpus_add(z, sizeof(z));
+	return corpus_end();
+}
