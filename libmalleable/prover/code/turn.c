@@ -3,6 +3,7 @@
 #include "libmalleable/prover/code/turn.h"
 
 #include <Zydis/Zydis.h>
+#include <string.h>
 
 #include "libmalleable/prover/code/actions.h"
 #include "libmalleable/prover/code/analysis.h"
@@ -279,12 +280,38 @@ static void write(struct mal_turn *turn, const struct mal_operand *operand, mal_
 			operand->reg < 16 && operand->bytes == 4 ? half(turn, value, 0) : value;
 }
 
+/* Bytes of AT as it was encoded. */
+static void encoded(const struct mal_turn *turn, const struct mal_instruction *at, uint8_t *bytes)
+{
+	memset(bytes, 0, 4);
+	mal_image_copy(turn->program->image, at->address, bytes, 4);
+}
+
+/* Whether AT copies 16 bytes, and clears what is behind them. */
+static bool copies_half(const struct mal_turn *turn, const struct mal_instruction *at)
+{
+	const struct mal_operand *to = &at->operands[0];
+	uint8_t bytes[4];
+
+	encoded(turn, at, bytes);
+	return at->action == MAL_ACTION_MOVE && at->operand_count == 2 && to->bytes == 16 &&
+	       to->kind == MAL_OPERAND_REGISTER && at->operands[1].kind == MAL_OPERAND_REGISTER &&
+	       (bytes[0] == 0xc4 || bytes[0] == 0xc5 || bytes[0] == 0x62);
+}
+
+/* Of vectors that may be wider, 16 bytes stay. */
+static void clear_halves(struct mal_turn *turn)
+{
+	for (unsigned int reg = MAL_XMM0; turn->wide && reg < MAL_MASK0; reg++)
+		turn->registers[reg] = TERM(turn, PART, 16, turn->registers[reg]);
+}
+
 /* What no operand shows: of AVX-512 how it rounds, and what becomes of what a mask leaves out. */
 static int64_t hidden(const struct mal_turn *turn, const struct mal_instruction *at)
 {
-	uint8_t bytes[4] = {0};
+	uint8_t bytes[4];
 
-	mal_image_copy(turn->program->image, at->address, bytes, sizeof(bytes));
+	encoded(turn, at, bytes);
 	return bytes[0] == 0x62 ? bytes[3] & 0xf0 : 0;
 }
 
@@ -339,7 +366,11 @@ static void step_any(struct mal_turn *turn, const struct mal_instruction *at)
 			write(turn, &at->operands[i], TERM(turn, RESULT, i, all));
 	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
 		if (writes & MAL_BIT(reg))
-			turn->registers[reg] = TERM(turn, RESULT, 100 + reg, all);
+			/* Some set some flags alone. */
+			turn->registers[reg] = TERM(turn, RESULT, 100 + reg, all,
+						    reg == MAL_FLAGS && at->action == MAL_ACTION_ANY
+							    ? turn->registers[reg]
+							    : 0);
 }
 
 /* Sums of whole numbers; false where it is none. */
@@ -402,6 +433,10 @@ static bool step_move(struct mal_turn *turn, const struct mal_instruction *at)
 
 	if (at->operand_count != 2 || to->read)
 		return 0;
+	if (turn->wide && copies_half(turn, at)) {
+		write(turn, to, TERM(turn, PART, 16, read(turn, at, 1)));
+		return 1;
+	}
 	if (at->mnemonic == ZYDIS_MNEMONIC_MOVSXD) {
 		write(turn, to, half(turn, read(turn, at, 1), 1));
 		return 1;
@@ -472,8 +507,18 @@ void mal_turn_step(struct mal_turn *turn, const struct mal_instruction *at)
 {
 	mal_value zero = mal_number(turn->values, 0);
 
-	if (at->lock || at->repeat || at->system || at->thread_local_ ||
-	    (at->reads | at->writes) & MAL_BIT(MAL_X87) || at->action == MAL_ACTION_STRING ||
+	uint8_t bytes[4];
+
+	encoded(turn, at, bytes);
+	for (unsigned int i = 0; i < at->operand_count; i++)
+		turn->wide |= at->operands[i].bytes > 16;
+	if (at->mnemonic == ZYDIS_MNEMONIC_VZEROUPPER)
+		clear_halves(turn);
+	/* Addresses of 32 bits are not known. */
+	if (at->mnemonic == ZYDIS_MNEMONIC_VZEROALL ||
+	    (bytes[0] == 0x67 && at->flow != MAL_FLOW_CALL) || at->lock || at->repeat ||
+	    at->system || at->thread_local_ || (at->reads | at->writes) & MAL_BIT(MAL_X87) ||
+	    at->action == MAL_ACTION_STRING ||
 	    (at->flow != MAL_FLOW_CALL && at->writes & MAL_BIT(MAL_RSP)) ||
 	    (at->flow > MAL_FLOW_BRANCH && at->flow != MAL_FLOW_CALL)) {
 		turn->failed = 1;

@@ -17,6 +17,8 @@ struct mal_turn {
 	mal_value memory;
 	/* Something was done that no term stands for. */
 	bool failed;
+	/* Vectors of more than 16 bytes were there. */
+	bool wide;
 };
 
 /* A sum of terms, each times a number, and a number; 2^64 is 0. */

@@ -78,6 +78,24 @@ static double *volatile to_f = f, *volatile to_g = g;
 #define COPY_WHOLE(i) COPY("movups", i)
 #define COPY_HALF(i) COPY("movq", i)
 
+/* A rotation leaves what the comparison found. */
+#define IS(number, i) \
+	__asm__ volatile("mov %1, %%rax\n\txor %%edx, %%edx\n\tcmp $" number ", %%rax\n\t" \
+			 "rol $1, %%rdx\n\tsete %%dl\n\tmov %%rdx, %0" \
+			 : "=m"(to[i]) \
+			 : "m"(numbers[i]) \
+			 : "rax", "rdx")
+#define IS_ZERO(i) IS("0", i)
+#define IS_ONE(i) IS("1", i)
+#define TWICE(base, i) \
+	__asm__ volatile("mov %1, %%rax\n\tlea (%%" base ", %%" base "), %%rax\n\t" \
+			 "mov %%rax, %0" \
+			 : "=m"(to[i]) \
+			 : "m"(from[i]) \
+			 : "rax")
+#define TWICE_WHOLE(i) TWICE("rax", i)
+#define TWICE_HALF(i) TWICE("eax", i)
+
 NOINLINE static void check(void)
 {
 	corpus_add(f, sizeof(f));
@@ -161,6 +179,20 @@ int main(void)
 	{
 		SHARE(n);
 		BY_FOUR(COPY_WHOLE, COPY_WHOLE, COPY_HALF, LEFT, 1, two, one, NOTHING);
+	}
+	check();
+	for (long i = 0; i < N; i++)
+		g[i] = 0;
+#pragma omp parallel /* bound: each fourth one is compared with another number, shown */
+	{
+		SHARE(n);
+		BY_FOUR(IS_ZERO, IS_ZERO, IS_ONE, LEFT, 1, two, one, NOTHING);
+	}
+	check();
+#pragma omp parallel /* bound: each fourth one is an address of 32 bits, shown */
+	{
+		SHARE(n);
+		BY_FOUR(TWICE_WHOLE, TWICE_WHOLE, TWICE_HALF, LEFT, 1, two, one, NOTHING);
 	}
 	check();
 #pragma omp parallel for /* hot */
