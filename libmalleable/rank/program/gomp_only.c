@@ -98,8 +98,8 @@ bool mal_gomp_may_be_replaced(void)
 
 /*
  * Values of which both runtimes make the same, whatever their case: # is a number from 1 to 1023, +
- * one of KiB that is a stack. * is any: libomp does not see these, libgomp alone prints, or the user
- * has tools started, which libgomp has none of.
+ * one of KiB that is a stack. * is any: libomp does not see these, libgomp alone prints, or they
+ * name tools, of which libgomp has none.
  */
 static const struct {
 	const char *name, *forms;
