@@ -69,13 +69,6 @@ static double attained(const struct times *times)
 	return mal_attained(times->off_s, times->ideal_s, times->elapsed_s);
 }
 
-/* The model knows the ranks alone: beside others it is wrong, whatever the step did. */
-static bool is_unsure(const struct mal_controller *controller, const struct times *times)
-{
-	return controller->totals->unsure_s > UNSURE * times->off_s ||
-	       mal_others_are_many(controller->plausibility->parts);
-}
-
 static bool has_unmanaged(const struct mal_controller *controller)
 {
 	bool any = false;
@@ -98,6 +91,14 @@ static bool is_refuted(const struct mal_controller *controller, const struct tim
 	return times->elapsed_s < times->off_s && !(rules & MAL_RULE_LEND) &&
 	       controller->deciding->lend_times > 1 && !(moves > 0 && moves < 1) &&
 	       has_unmanaged(controller);
+}
+
+/* The model knows the ranks alone: beside others it is wrong, whatever the step did. */
+static bool is_unsure(const struct mal_controller *controller, const struct times *times)
+{
+	return controller->totals->unsure_s > UNSURE * times->off_s ||
+	       mal_others_are_many(controller->plausibility->parts) ||
+	       is_refuted(controller, times);
 }
 
 static bool is_observed(const struct mal_controller *controller)
@@ -207,8 +208,7 @@ double mal_verdict_off(const struct mal_controller *controller, double step_s)
 	const struct mal_totals *totals = controller->totals;
 	const struct times times = whole_step(totals, step_s);
 
-	return is_unsure(controller, &times) || is_refuted(controller, &times) ? NAN
-									       : totals->off_s;
+	return is_unsure(controller, &times) ? NAN : totals->off_s;
 }
 
 double mal_verdict_predict(const struct mal_controller *controller,
@@ -251,7 +251,7 @@ const char *mal_verdict(const struct mal_controller *controller, double step_s, 
 {
 	const struct times times = whole_step(controller->totals, step_s);
 
-	if (is_unsure(controller, &times) || is_refuted(controller, &times))
+	if (is_unsure(controller, &times))
 		write_unknown(controller, &times, line, size);
 	else if (isnan(attained(&times)) &&
 		 mal_phrase_main_reason(controller, NULL) == MAL_REASON_TOOL)
