@@ -33,7 +33,6 @@ void mal_bounds_disable(struct mal_rank *rank)
 		return;
 	mal_request_close(&rank->segment, rank->me);
 	mal_borrower_set(&rank->segment, rank->me, false);
-	mal_unmanaged_bound(rank);
 	rank->bounds_own.rules_dropped = MAL_RULE_LEND | MAL_RULE_GROW | MAL_RULE_AWAIT;
 	mal_cpus_release(rank);
 	mal_cpus_outdate(rank);
@@ -50,6 +49,7 @@ bool mal_bounds_enable(struct mal_rank *rank)
 	mal_cpus_outdate(rank);
 	mal_cpus_refresh(rank);
 	mal_unmanaged_bound(rank);
+	/* And the next region's team follows what came. */
 	mal_cpus_outdate(rank);
 	return true;
 }

@@ -890,6 +890,8 @@ static void given_while_disabled(void **state)
 	assert_int_equal(malleable_cpus(), CPUS);
 	assert_int_equal(malleable_enable(), 0);
 	assert_int_equal(mal.cpus.owned_count, CPUS + 1);
+	/* The next region takes it for a change, too. */
+	assert_int_not_equal(mal.cpus.seen_changes, mal.slot->changes);
 	assert_int_equal(malleable_cpus(), CPUS + 1);
 }
 

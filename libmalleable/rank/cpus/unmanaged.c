@@ -161,8 +161,6 @@ void mal_unmanaged_wish(struct mal_rank *rank, unsigned int max)
 	rank->work_own.wish = max < MAL_MAX_CPUS ? max : MAL_MAX_CPUS;
 	max = mal_limited(rank, max);
 	publish(rank);
-	if (may_declare(rank))
-		mal_borrower_set(&rank->segment, rank->me, max > rank->cpus.owned_count);
 	if (rank->work.asks || max > rank->cpus.owned_count)
 		ask_for_cpus(rank, max > rank->cpus.owned_count);
 }
