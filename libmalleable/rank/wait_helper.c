@@ -25,10 +25,10 @@
 
 /*
  * How long the helper sleeps between two looks at most. Where it could lend to nobody: for this
- * part of the time since a wait was long, so that it hardly misses one where some are.
+ * part of the time since a wait was long, up to REST_NS, so that it hardly misses one where some
+ * are.
  */
 #define LOOK_MAX_NS 1000000u
-#define CALM_MAX_NS 8000000u
 #define CALM_PART 256
 /* Behind the last call it looks for others after this time, and then as rarely as this. */
 #define REST_NS 8000000u
@@ -75,7 +75,7 @@ static bool look(struct mal_rank *rank, uint32_t now)
 }
 
 /* How long to sleep at most: each look costs the program some microseconds. */
-static uint64_t pause_most(const struct mal_rank *rank)
+static uint64_t pause_max(const struct mal_rank *rank)
 {
 	uint64_t calm =
 		(uint64_t)(mal_ticks_to_s(mal_ticks() - rank->helper.long_one) * 1e9) / CALM_PART;
@@ -83,7 +83,7 @@ static uint64_t pause_most(const struct mal_rank *rank)
 	if (calm < LOOK_MAX_NS || mal_lend_concerns_others(rank) ||
 	    mal_asleep_pause(rank) != UINT64_MAX)
 		return LOOK_MAX_NS;
-	return calm < CALM_MAX_NS ? calm : CALM_MAX_NS;
+	return calm < REST_NS ? calm : REST_NS;
 }
 
 /*
@@ -94,7 +94,7 @@ static uint32_t watch(struct mal_rank *rank)
 {
 	uint32_t before, now = atomic_load(&rank->helper.wait);
 	const uint64_t first = (uint64_t)(mal_ticks_to_s(rank->lend.after) * 1e9);
-	uint64_t pause = first, most;
+	uint64_t pause = first, max;
 
 	has_seen(rank, now);
 	do {
@@ -107,9 +107,9 @@ static uint32_t watch(struct mal_rank *rank)
 			rank->helper_own.long_one = mal_ticks();
 		}
 		mal_asleep_look(rank);
-		most = now == before ? LOOK_MAX_NS : pause_most(rank);
-		if (pause > most)
-			pause = most;
+		max = now == before ? LOOK_MAX_NS : pause_max(rank);
+		if (pause > max)
+			pause = max;
 	} while (now != before || now % STATES == WAITS || mal_asleep_pause(rank) < LOOK_MAX_NS);
 	return now;
 }
