@@ -57,7 +57,7 @@ struct state {
 	/* Owners where a look began, and CPUs by rank. */
 	unsigned int left[MAL_MAX_CPUS], left_count[MAL_MAX_RANKS];
 	unsigned int planned[MAL_MAX_RANKS]; /* what the last plan asked for */
-	unsigned int most[MAL_MAX_RANKS];    /* CPUs that ranks can use, 0: any number */
+	unsigned int max[MAL_MAX_RANKS];     /* CPUs that ranks can use, 0: any number */
 	const unsigned int *going;	     /* to these owners, by CPU; NULL: anywhere */
 	/* The last plan lends. Not the first: ranks lend only for regions that they have met. */
 	bool lent;
@@ -273,19 +273,19 @@ static bool want(struct state *state, const struct mal_view *view, unsigned int 
 	memcpy(samples, view->samples, view->rank_count * sizeof(samples[0]));
 	shown.samples = samples;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
-		if (state->most[rank] &&
-		    (!samples[rank].max || state->most[rank] < samples[rank].max))
-			samples[rank].max = state->most[rank];
+		if (state->max[rank] &&
+		    (!samples[rank].max || state->max[rank] < samples[rank].max))
+			samples[rank].max = state->max[rank];
 	return mal_record_want(&state->record, &shown, &state->forecast, cpus);
 }
 
-void mal_auto_limit(void *opaque, const unsigned int *most, unsigned int rank_count)
+void mal_auto_limit(void *opaque, const unsigned int *max, unsigned int rank_count)
 {
 	struct state *state = opaque;
 
-	if (memcmp(state->most, most, rank_count * sizeof(*most)) == 0)
+	if (memcmp(state->max, max, rank_count * sizeof(*max)) == 0)
 		return;
-	memcpy(state->most, most, rank_count * sizeof(*most));
+	memcpy(state->max, max, rank_count * sizeof(*max));
 	/* What was measured is of other ranks, so to say. */
 	mal_judge_reset(&state->judge, state->judge.allowed, state->judge.trusted);
 }

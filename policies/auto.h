@@ -30,5 +30,5 @@ enum mal_auto_param {
  */
 unsigned int mal_auto_rest(const void *state);
 
-/* Ranks can use MOST CPUs at most, by rank; 0: any number. Not while something is tried. */
-void mal_auto_limit(void *state, const unsigned int *most, unsigned int rank_count);
+/* Ranks can use at most MAX CPUs, by rank; 0: any number. Not while something is tried. */
+void mal_auto_limit(void *state, const unsigned int *max, unsigned int rank_count);

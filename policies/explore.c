@@ -87,8 +87,8 @@ struct state {
 	/* By rank: CPUs when its search began, 0: it is not searched; was it searched before? */
 	unsigned int whole[MAL_MAX_RANKS];
 	bool searched[MAL_MAX_RANKS], hopeful[MAL_MAX_RANKS]; /* hopeful: faster in a trial */
-	double before_s[MAL_MAX_RANKS];	  /* computing, a phase, before the trial */
-	unsigned int most[MAL_MAX_RANKS]; /* CPUs that the others use; 0: all */
+	double before_s[MAL_MAX_RANKS];	 /* computing, a phase, before the trial */
+	unsigned int max[MAL_MAX_RANKS]; /* CPUs that the others use; 0: all */
 	struct setting best, trial;
 	enum { BASE, TRIAL, AFTER } part;
 	int windows;	   /* of the part */
@@ -155,10 +155,10 @@ static void destroy(void *opaque)
 }
 
 /* The most CPUs that RANK uses with SETTING; 0: all. */
-static unsigned int most_of(const struct state *state, unsigned int rank, struct setting setting)
+static unsigned int max_of(const struct state *state, unsigned int rank, struct setting setting)
 {
 	if (!state->whole[rank])
-		return state->most[rank];
+		return state->max[rank];
 	if (setting.eighths == ALL)
 		return 0;
 	return (state->whole[rank] * (unsigned int)setting.eighths + ALL - 1) / ALL;
@@ -168,9 +168,9 @@ static unsigned int most_of(const struct state *state, unsigned int rank, struct
 static unsigned int use_of(const struct state *state, const struct mal_view *view,
 			   unsigned int rank, struct setting setting)
 {
-	unsigned int most = most_of(state, rank, setting);
+	unsigned int max = max_of(state, rank, setting);
 
-	return most < view->samples[rank].cpus ? most : 0;
+	return max < view->samples[rank].cpus ? max : 0;
 }
 
 /* Does the trial differ from the best setting, with the CPUs that ranks have now? */
@@ -201,11 +201,11 @@ static int eighths_of(const struct state *state, const struct mal_view *view, un
 /* Tell auto how many CPUs ranks can use. */
 static void tell(struct state *state)
 {
-	unsigned int most[MAL_MAX_RANKS];
+	unsigned int max[MAL_MAX_RANKS];
 
 	for (unsigned int rank = 0; rank < MAL_MAX_RANKS; rank++)
-		most[rank] = most_of(state, rank, state->best);
-	mal_auto_limit(state->balancer, most, MAL_MAX_RANKS);
+		max[rank] = max_of(state, rank, state->best);
+	mal_auto_limit(state->balancer, max, MAL_MAX_RANKS);
 }
 
 /*
@@ -232,7 +232,7 @@ static bool next_ranks(struct state *state, const struct mal_view *view)
 			     computing_s(sample) >= NEAR * computing_s(&view->samples[longest]));
 		bool now = sample->running && near && eighths_of(state, view, rank) == eighths;
 
-		state->most[rank] = most_of(state, rank, state->best);
+		state->max[rank] = max_of(state, rank, state->best);
 		state->whole[rank] = now ? sample->cpus : 0;
 		state->searched[rank] |= now && !state->together;
 		others |= sample->running && !now;

@@ -86,7 +86,7 @@ long mal_as_user_deadline(void)
 	return mal_now_ms() + mal_patience_ms(ALL_MS);
 }
 
-int mal_as_user(uid_t uid, gid_t gid, long deadline_ms, int (*act)(void *argument, FILE *out),
+int mal_as_user(uid_t uid, gid_t gid, long deadline_ms, int (*run)(void *argument, FILE *out),
 		void *argument, FILE *out)
 {
 	long latest = mal_now_ms() + mal_patience_ms(EACH_MS), deadline = deadline_ms;
@@ -94,7 +94,7 @@ int mal_as_user(uid_t uid, gid_t gid, long deadline_ms, int (*act)(void *argumen
 	pid_t child;
 
 	if (uid == geteuid())
-		return act(argument, out);
+		return run(argument, out);
 	deadline = deadline > latest ? deadline : latest;
 	fflush(NULL);
 	if (pipe2(pipes[OUT], O_CLOEXEC) < 0)
@@ -107,7 +107,7 @@ int mal_as_user(uid_t uid, gid_t gid, long deadline_ms, int (*act)(void *argumen
 	child = fork();
 	if (child == 0) {
 		const int ends[STREAMS] = {pipes[OUT][1], pipes[ERR][1]};
-		int status = become(uid, gid, ends) ? act(argument, stdout) : 255;
+		int status = become(uid, gid, ends) ? run(argument, stdout) : 255;
 
 		fflush(NULL);
 		_exit(status);

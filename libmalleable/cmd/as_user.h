@@ -13,9 +13,9 @@
 long mal_as_user_deadline(void);
 
 /*
- * Call ACT with ARGUMENT as the user UID, in a child if that is not the caller: its output goes to
- * OUT, its standard error to ours. Returns what ACT returns (0 to 255), or -1 if no child could be
+ * Call RUN with ARGUMENT as the user UID, in a child if that is not the caller: its output goes to
+ * OUT, its standard error to ours. Returns what RUN returns (0 to 255), or -1 if no child could be
  * started or it was not done by DEADLINE_MS, and some time for itself.
  */
-int mal_as_user(uid_t uid, gid_t gid, long deadline_ms, int (*act)(void *argument, FILE *out),
+int mal_as_user(uid_t uid, gid_t gid, long deadline_ms, int (*run)(void *argument, FILE *out),
 		void *argument, FILE *out);

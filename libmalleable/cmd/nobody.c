@@ -44,7 +44,7 @@ static int give_up_root(uid_t uid, gid_t gid, pid_t parent)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-pid_t mal_nobody_start(const char *command, int (*act)(void *argument), void *argument)
+pid_t mal_nobody_start(const char *command, int (*run)(void *argument), void *argument)
 {
 	const struct passwd *user = find_user();
 	uid_t uid = user ? user->pw_uid : NOBODY;
@@ -62,7 +62,7 @@ pid_t mal_nobody_start(const char *command, int (*act)(void *argument), void *ar
 	/* Into root's terminal input could be injected, and it could stop us. */
 	setsid();
 	if (give_up_root(uid, gid, parent) == 0)
-		_exit(act(argument));
+		_exit(run(argument));
 	fprintf(stderr, "malleable %s: cannot give up root: %s\n", command, strerror(errno));
 	_exit(1);
 }

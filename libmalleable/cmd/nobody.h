@@ -11,11 +11,11 @@
 #include <sys/types.h>
 
 /*
- * As root, start a child without root and without our terminal, which ends with what ACT returns,
+ * As root, start a child without root and without our terminal, which ends with what RUN returns,
  * or with 1 if it cannot give up root, and is killed when we end. Returns its process, or -1.
  * Errors are said, as of `malleable COMMAND`.
  */
-pid_t mal_nobody_start(const char *command, int (*act)(void *argument), void *argument);
+pid_t mal_nobody_start(const char *command, int (*run)(void *argument), void *argument);
 
 /* Wait for CHILD, and return its exit status: 1, with a word, if it was stopped or killed. */
 int mal_nobody_end(const char *command, pid_t child);

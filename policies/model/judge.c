@@ -212,7 +212,7 @@ static bool may_challenge(const struct mal_judge *judge, unsigned int way,
 static unsigned int choose(const struct mal_judge *judge, const struct mal_judge_window *window)
 {
 	unsigned int found = judge->trusted;
-	double most = WORTH;
+	double max = WORTH;
 
 	for (unsigned int bit = 1; bit < MAL_WAYS; bit <<= 1) {
 		unsigned int way = judge->trusted ^ bit;
@@ -223,9 +223,9 @@ static unsigned int choose(const struct mal_judge *judge, const struct mal_judge
 		/* What does less is tried for safety, whatever is hoped of it. */
 		if (!does_more(judge, way))
 			hope = fmax(hope, 2 * WORTH);
-		if (hope <= most)
+		if (hope <= max)
 			continue;
-		most = hope;
+		max = hope;
 		found = way;
 	}
 	return found;

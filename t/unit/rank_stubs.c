@@ -122,7 +122,7 @@ STUB(void, mal_unmanaged_wait_end, (struct mal_rank * rank, uint64_t ticks), NOT
 STUB(void, mal_unmanaged_call_begin, (const struct mal_rank *rank), NOTHING)
 STUB(void, mal_unmanaged_bound, (struct mal_rank * rank), NOTHING)
 STUB(void, mal_unmanaged_call_end, (struct mal_rank * rank), NOTHING)
-STUB(void, mal_unmanaged_wish, (struct mal_rank * rank, unsigned int most), NOTHING)
+STUB(void, mal_unmanaged_wish, (struct mal_rank * rank, unsigned int max), NOTHING)
 STUB(bool, mal_unmanaged_is_idle, (struct mal_rank * rank), true)
 /* program/ */
 STUB(bool, mal_objects_call_more_than, (struct mal_libomp * libomp), false)

@@ -553,10 +553,10 @@ static void places_of_the_user_bind_anew(void **state)
 /* CPUs that the rank asks for from the last malleable_borrow() on. */
 static unsigned int wished;
 
-void mal_unmanaged_wish(struct mal_rank *rank, unsigned int most)
+void mal_unmanaged_wish(struct mal_rank *rank, unsigned int max)
 {
 	(void)rank;
-	wished = most;
+	wished = max;
 }
 
 static bool mostly_short;
