@@ -62,7 +62,7 @@ LAYERS = {
         "libmalleable/controller/load",
         "libmalleable/controller/report", "libmalleable/loadable", "policies/decide"},
     "libmalleable/control": CORE | {"libmalleable"},
-    "libmalleable/cmd": CORE | INTERFACE | {"libmalleable",
+    "libmalleable/cmd": CORE | INTERFACE | {"libmalleable", "libmalleable/control",
                                             "libmalleable/loadable", "libmalleable/trace",
                                             "policies/decide"},
     "libmalleable/prover/cmd": BASE | {"libmalleable/cmd", "libmalleable/prover/code"},

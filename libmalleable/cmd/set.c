@@ -6,7 +6,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/as_user.h"
 #include "libmalleable/cmd/cmd.h"
-#include "libmalleable/core/step_word.h"
+#include "libmalleable/control/target.h"
 #include "libmalleable/malleable_control.h"
 
 /* How long --wait waits unless it is told, and at most. */
@@ -145,13 +144,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 /* The steps that ARGUMENTS->step means. */
 struct order {
 	const struct arguments *arguments;
-	bool whole; /* by the whole name */
-	size_t count;
-	struct target {
-		char name[160], socket[128];
-		const char *rank; /* empty: all */
-		unsigned int uid, gid;
-	} *targets, *now;
+	int count;
+	struct mal_target *targets, *now;
 };
 
 /* Returns the exit status: whether the CPUs have changed hands in time. */
@@ -176,7 +170,7 @@ static int set(void *argument, FILE *out)
 	const struct arguments *arguments = order->arguments;
 	char words[sizeof(arguments->words) + 64];
 	malleable_control *control;
-	int result = malleable_control_open(order->now->socket, &control), status;
+	int result = malleable_control_open(order->now->controller->socket, &control), status;
 
 	(void)out;
 	snprintf(words, sizeof(words), "%.32s %s", *order->now->rank ? order->now->rank : "all",
@@ -199,69 +193,19 @@ static int set_all(struct order *order, long deadline_ms)
 {
 	int status = 0;
 
-	for (size_t i = 0; i < order->count; i++) {
+	for (int i = 0; i < order->count; i++) {
 		int result;
 
 		order->now = &order->targets[i];
-		result = mal_as_user(order->now->uid, order->now->gid,
+		result = mal_as_user(order->now->controller->uid, order->now->controller->gid,
 				     deadline_ms + 1000L * order->arguments->wait_s, set, order,
 				     stdout);
 		if (result < 0)
-			fprintf(stderr, "malleable set: no answer from %s\n", order->now->socket);
+			fprintf(stderr, "malleable set: no answer from %s\n",
+				order->now->controller->socket);
 		status = result < 0 ? 1 : result > status ? result : status;
 	}
 	return status;
-}
-
-/* Keep STEP if it is meant; those with the whole name alone, if there is one. */
-static int note_found(const struct malleable_control_step *step, void *argument)
-{
-	struct order *order = argument;
-	const char *word = order->arguments->step, *rank;
-	struct target *targets;
-	bool whole;
-
-	if (!step->name) {
-		fprintf(stderr, "malleable set: no answer from %s\n", step->socket);
-		return 0;
-	}
-	rank = mal_step_word(word, step->name, step->socket, &whole);
-	if (!rank || (order->whole && !whole))
-		return 0;
-	if (whole && !order->whole)
-		order->count = 0;
-	order->whole = whole;
-	targets = realloc(order->targets, (order->count + 1) * sizeof(*targets));
-	if (!targets)
-		return 1;
-	order->targets = targets;
-	targets += order->count++;
-	*targets = (struct target){.rank = rank, .uid = step->uid, .gid = step->gid};
-	snprintf(targets->name, sizeof(targets->name), "%s", step->name);
-	snprintf(targets->socket, sizeof(targets->socket), "%s", step->socket);
-	return 0;
-}
-
-/* Whether all steps that were found have one name. */
-static bool is_one(const struct order *order)
-{
-	for (size_t i = 1; i < order->count; i++)
-		if (strcmp(order->targets[i].name, order->targets->name) != 0)
-			return false;
-	return order->count > 0;
-}
-
-/* Returns the exit status: no step is meant, or more than one. */
-static int tell_unclear(const char *step)
-{
-	malleable_control *control;
-	int result = malleable_control_open(step, &control);
-
-	fprintf(stderr, "malleable set: %s\n",
-		result < 0 ? malleable_control_message(NULL)
-			   : "steps have just changed: try again");
-	malleable_control_close(control);
-	return 1;
 }
 
 /* Returns the exit status. */
@@ -269,14 +213,14 @@ static int set_named(const struct arguments *arguments)
 {
 	struct order order = {.arguments = arguments};
 	long deadline_ms = mal_as_user_deadline();
-	int result = malleable_control_steps(note_found, &order), status;
+	struct mal_steps steps;
+	struct mal_error err;
+	int status = 1;
 
-	if (result) {
-		fprintf(stderr, "malleable set: %s\n",
-			result < 0 ? malleable_control_message(NULL) : "out of memory");
-		status = 1;
-	} else if (!is_one(&order)) {
-		status = tell_unclear(arguments->step);
+	if (mal_steps_find(&steps, &err) == 0)
+		order.count = mal_targets_find(&steps, arguments->step, &order.targets, &err);
+	if (order.count <= 0) {
+		fprintf(stderr, "malleable set: %s\n", err.text);
 	} else if (arguments->orders && *order.targets->rank) {
 		mal_option_wrong(&tool, "--from: give the step without a rank");
 		status = 2;
@@ -284,6 +228,7 @@ static int set_named(const struct arguments *arguments)
 		status = set_all(&order, deadline_ms);
 	}
 	free(order.targets);
+	mal_steps_clear(&steps);
 	return status;
 }
 

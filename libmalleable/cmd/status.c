@@ -14,9 +14,10 @@
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/as_user.h"
-#include "libmalleable/cmd/ask.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/cmd/nodes.h"
+#include "libmalleable/control/steps.h"
+#include "libmalleable/core/step_word.h"
 #include "libmalleable/malleable_control.h"
 
 /* How often --watch looks, in seconds. */
@@ -39,7 +40,7 @@ struct output {
 	const struct arguments *arguments;
 	bool any;
 	long deadline_ms;
-	const char *socket;
+	const struct mal_controller_process *controller;
 };
 
 enum { PRINTED = 0, OTHER_STEP = 1, NO_ANSWER = 2 };
@@ -220,16 +221,35 @@ static void print_step(FILE *out, const json_t *status, const struct arguments *
 	json_array_foreach(list, i, rank) print_rank(out, rank, max);
 }
 
+/* Whether the step NAME is wanted: by JOB, JOB.STEP, or NAME.PID with or without PID. */
+static bool is_wanted(const char *name, const char *wanted)
+{
+	static const char digits[] = "0123456789";
+	size_t length;
+
+	if (!wanted || strcmp(name, wanted) == 0)
+		return true;
+	length = strlen(wanted);
+	return strncmp(name, wanted, length) == 0 && name[length] == '.' &&
+	       (strspn(wanted, digits) == length ||
+		!name[length + 1 + strspn(name + length + 1, digits)]);
+}
+
 static int show(void *argument, FILE *out)
 {
 	const struct output *output = argument;
 	const struct arguments *arguments = output->arguments;
-	int result;
-	json_t *status = mal_ask_status(output->socket, &result);
+	json_t *status = mal_step_status(output->controller, NULL);
 
 	/* No answer: either the step has just ended, or its controller hangs. */
 	if (!status)
-		return result == MALLEABLE_CONTROL_TIMEOUT ? NO_ANSWER : OTHER_STEP;
+		return mal_step_no_answer(output->controller) == MALLEABLE_CONTROL_TIMEOUT
+			       ? NO_ANSWER
+			       : OTHER_STEP;
+	if (!is_wanted(mal_json_text_of(status, "step"), arguments->wanted)) {
+		json_decref(status);
+		return OTHER_STEP;
+	}
 	if (arguments->json) {
 		fputs(output->any ? ",\n" : "", out);
 		json_dumpf(status, out, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
@@ -306,14 +326,14 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	return 0;
 }
 
-static int nothing_found(const struct arguments *arguments, int others)
+static int nothing_found(const struct arguments *arguments, size_t others)
 {
 	if (arguments->wanted)
 		fprintf(stderr, "malleable status: no balanced step %s of yours on this node\n",
 			arguments->wanted);
 	else if (others)
 		fprintf(stderr,
-			"malleable status: no balanced step of yours on this node; %d belong to "
+			"malleable status: no balanced step of yours on this node; %zu belong to "
 			"other users\n",
 			others);
 	else
@@ -321,41 +341,47 @@ static int nothing_found(const struct arguments *arguments, int others)
 	return 1;
 }
 
-static int show_found(const struct malleable_control_step *step, void *argument)
+static void show_found(struct output *output, const struct mal_controller_process *controller)
 {
-	struct output *output = argument;
-	int shown = step->name ? OTHER_STEP : NO_ANSWER;
+	char name[MAL_STEP_NAME];
+	int shown = OTHER_STEP;
 
-	output->socket = step->socket;
-	if (step->name && mal_ask_matches(step->name, output->arguments->wanted))
-		shown = mal_as_user(step->uid, step->gid, output->deadline_ms, show, output,
-				    stdout);
+	output->controller = controller;
+	/* One that has to be asked for its name is asked by show() alone. */
+	if (mal_step_has_pid(controller->socket) || (mal_step_name(controller, name, NULL) == 0 &&
+						     is_wanted(name, output->arguments->wanted)))
+		shown = mal_as_user(controller->uid, controller->gid, output->deadline_ms, show,
+				    output, stdout);
 	output->any |= shown == PRINTED;
 	if (shown < 0 || shown == NO_ANSWER)
-		fprintf(stderr, "malleable status: no answer from %s\n", step->socket);
-	return 0;
+		fprintf(stderr, "malleable status: no answer from %s\n", controller->socket);
 }
 
 /* Of this node. Returns the exit status. */
 static int show_here(const struct arguments *arguments)
 {
 	struct output output = {.arguments = arguments, .deadline_ms = mal_as_user_deadline()};
-	char hidden[256];
-	int others = malleable_control_hidden(hidden, sizeof(hidden));
+	struct mal_steps steps;
+	struct mal_error err;
+	size_t others;
 
-	if (others >= 0 && *hidden)
+	if (mal_steps_find(&steps, &err) < 0) {
+		fprintf(stderr, "malleable status: %s\n", err.text);
+		return 1;
+	}
+	if (*steps.hidden.text)
 		fprintf(stderr,
 			"malleable status: %s: steps of mpirun and of malleable run are not "
 			"shown\n",
-			hidden);
-	if (others >= 0 && arguments->json)
+			steps.hidden.text);
+	if (arguments->json)
 		fputs("[", stdout);
-	if (others < 0 || malleable_control_steps(show_found, &output) < 0) {
-		fprintf(stderr, "malleable status: %s\n", malleable_control_message(NULL));
-		return 1;
-	}
+	for (size_t i = 0; i < steps.count; i++)
+		show_found(&output, &steps.controllers[i]);
 	if (arguments->json)
 		fputs("]\n", stdout);
+	others = steps.others;
+	mal_steps_clear(&steps);
 	return output.any ? 0 : nothing_found(arguments, others);
 }
 

@@ -120,23 +120,13 @@ static int open_socket(const char *path, malleable_control **control)
 
 static int open_named(const struct mal_steps *steps, const char *name, malleable_control **control)
 {
-	struct mal_target *targets = calloc(steps->count + 1, sizeof(*targets));
-	size_t count = targets ? mal_targets_find(steps, name, targets) : 0;
-	int result;
+	struct mal_target *targets;
+	int result = mal_targets_find(steps, name, &targets, &without_handle);
 
-	if (!targets) {
-		result = fail(&without_handle, MALLEABLE_CONTROL_SYSTEM, "out of memory");
-	} else if (!count) {
-		mal_target_missing(steps, name, &without_handle);
-		result = steps->others ? MALLEABLE_CONTROL_NOT_ALLOWED : MALLEABLE_CONTROL_NO_STEP;
-	} else if (mal_targets_are_one(targets, count, name, &without_handle) < 0) {
-		result = MALLEABLE_CONTROL_INVALID;
-	} else if (*targets->rank) {
-		result = fail(&without_handle, MALLEABLE_CONTROL_INVALID,
-			      "name the step without a rank");
-	} else {
-		result = open_at(targets->controller, control);
-	}
+	if (result > 0)
+		result = *targets->rank ? fail(&without_handle, MALLEABLE_CONTROL_INVALID,
+					       "name the step without a rank")
+					: open_at(targets->controller, control);
 	free(targets);
 	return result;
 }

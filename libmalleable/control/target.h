@@ -12,16 +12,9 @@ struct mal_target {
 };
 
 /*
- * Find the steps that WANTED names, into TARGETS, which has room for all STEPS: those of which it
- * has the whole name, with or without a rank, or if there are none, those of which it has all but
- * the PID. Returns how many.
+ * Find the steps that WANTED names, into *TARGETS, to be freed in any case: those of which it has
+ * the whole name, with or without a rank, or if there are none, those of which it has all but the
+ * PID. Returns how many, all of one name; or an enum malleable_control_error with ERR.
  */
-size_t mal_targets_find(const struct mal_steps *steps, const char *wanted,
-			struct mal_target *targets);
-
-/* COUNT, one or more, targets have one name. Returns 0, or -1 with ERR, which lists the names. */
-int mal_targets_are_one(const struct mal_target *targets, size_t count, const char *wanted,
-			struct mal_error *err);
-
-/* No step is called WANTED. Writes that, and whether other users have steps, to ERR. */
-void mal_target_missing(const struct mal_steps *steps, const char *wanted, struct mal_error *err);
+int mal_targets_find(const struct mal_steps *steps, const char *wanted, struct mal_target **targets,
+		     struct mal_error *err);

@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!status)
 		return 0;
 	out = fmemopen(printed, sizeof(printed), "w");
-	mal_ask_matches(mal_json_text_of(status, "step"), "1.0");
+	is_wanted(mal_json_text_of(status, "step"), "1.0");
 	print_step(out, status, &(struct arguments){.ranks = true, .regions = true});
 	print_step(out, status, &(struct arguments){.ranks = true, .bars = true});
 	fflush(out);
