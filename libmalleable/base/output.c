@@ -84,19 +84,6 @@ FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_err
 	return file;
 }
 
-FILE *mal_output_open(const char *path, const char *what, struct mal_error *err)
-{
-	return mal_output_take(mal_output_named(path), path, what, err);
-}
-
-bool mal_output_is(const char *path, const char *input)
-{
-	struct stat output, read;
-
-	return stat(path, &output) == 0 && stat(input, &read) == 0 &&
-	       output.st_dev == read.st_dev && output.st_ino == read.st_ino;
-}
-
 /* Whether FD is a file of the caller's own that NAME in DIRECTORY is the only name of. */
 static bool is_own(int fd, int directory, const char *name)
 {

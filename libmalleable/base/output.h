@@ -8,24 +8,18 @@
 #include "libmalleable/base/error.h"
 
 /*
- * Open PATH, which the caller's user named, for writing, and empty it. WHAT is its content:
- * "report" or "trace". Takes devices, and files that begin as one of WHAT, or are
- * empty; no pipe, which would block the caller if nobody reads it. Returns a file to close with
- * mal_output_close(), or NULL with ERR.
- */
-FILE *mal_output_open(const char *path, const char *what, struct mal_error *err);
-
-/*
- * The same for FD, which was opened for writing as PATH, or is -1 with errno: that is the error. It
- * is closed on failure.
+ * Write to FD, which mal_output_named() or the like opened as PATH, or is -1 with errno: that is
+ * the error. WHAT is the content: "report" or "trace". Takes devices, and files that begin as one
+ * of WHAT, which are emptied, or are empty; no pipe, which would block the caller if nobody reads
+ * it. Returns a file to close with mal_output_close(), or NULL with ERR; FD is closed then.
  */
 FILE *mal_output_take(int fd, const char *path, const char *what, struct mal_error *err);
 
-/* Open PATH for that (mal_path_open()), for reading too if the user may. Returns -1 with errno. */
+/*
+ * Open PATH, which the caller's user named, for that (mal_path_open()), for reading too if the user
+ * may. Returns -1 with errno.
+ */
 int mal_output_named(const char *path);
-
-/* Whether PATH, to be written, is the file INPUT, whatever links and names there are. */
-bool mal_output_is(const char *path, const char *input);
 
 /*
  * Open PATH for reading and writing, where nobody named it but us: somebody may have put something

@@ -12,7 +12,6 @@
 #include "libmalleable/base/json_number.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
-#include "libmalleable/base/output.h"
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/loadable/loadable.h"
@@ -34,7 +33,6 @@ struct compared {
 
 struct arguments {
 	const char *path;
-	const char *output;
 	const char *libdir;    /* directory of loadable policies */
 	const char *synthetic; /* topology */
 	unsigned int cores;    /* 0: as recorded */
@@ -58,11 +56,10 @@ static void usage(FILE *out)
 	      "                                  \"pack:2 numa:1 l3:8 core:3 pu:1\" (hwloc(7))\n"
 	      "  --phases                        print each window too\n"
 	      "  --json                          print JSON\n"
-	      "  --output=FILE                   write the trace to FILE too\n"
 	      "  --libdir=DIR                    where loadable policies are\n"
 	      "  --help, --version\n"
 	      "\n"
-	      "Exit status: 0; 1: the trace cannot be read or written; 2: wrong arguments.\n",
+	      "Exit status: 0; 1: the trace cannot be read; 2: wrong arguments.\n",
 	      out);
 }
 
@@ -89,7 +86,6 @@ static int take(int option, struct arguments *arguments)
 	case 't': arguments->synthetic = optarg; return 0;
 	case 'P': arguments->phases = true; return 0;
 	case 'j': arguments->json = true; return 0;
-	case 'o': arguments->output = optarg; return 0;
 	case 'L': arguments->libdir = optarg; return 0;
 	default: return option;
 	}
@@ -103,7 +99,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"topology", required_argument, NULL, 't'},
 		{"phases", no_argument, NULL, 'P'},
 		{"json", no_argument, NULL, 'j'},
-		{"output", required_argument, NULL, 'o'},
 		{"libdir", required_argument, NULL, 'L'},
 		MAL_OPTIONS_END,
 	};
@@ -116,10 +111,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 	if (argc - optind != 1)
 		return mal_option_wrong(&tool, "give one trace");
 	arguments->path = argv[optind];
-	if (arguments->path && arguments->output &&
-	    mal_output_is(arguments->output, arguments->path))
-		return mal_option_wrong(&tool, "--output=%s: it is the input; name another file",
-					arguments->output);
 	return 0;
 }
 
@@ -172,10 +163,9 @@ static int change_machine(const struct arguments *arguments, struct mal_trace *t
 static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
 		     struct mal_error *err)
 {
-	if (mal_trace_read(trace, arguments->path, err) < 0 ||
-	    change_machine(arguments, trace, err) < 0)
-		return -1;
-	return arguments->output ? mal_trace_save(trace, arguments->output, err) : 0;
+	return mal_trace_read(trace, arguments->path, err) < 0
+		       ? -1
+		       : change_machine(arguments, trace, err);
 }
 
 static int run(struct compared *compared, const struct mal_trace *trace, struct mal_error *err)

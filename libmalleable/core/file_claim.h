@@ -24,7 +24,7 @@ struct mal_file_claimant {
  * if it is the report or trace of another step of the same job. Then it is PATH.JOB.STEP (outside
  * Slurm PATH.PID), which is written into OWN, of SIZE bytes, and *PATH points there. Nobody named
  * that, nor a part of PATH if it is DERIVED: such a file has to be a new one or the user's own, and
- * no link. WHAT is the content (mal_output_open()). Returns a file to close with
+ * no link. WHAT is the content (mal_output_take()). Returns a file to close with
  * mal_output_close(), or NULL: it cannot be written, it is neither empty nor an earlier WHAT, both
  * are taken, or *PATH is a stream, such as /dev/stdout, which is another one for the controller.
  * NOTE is what to tell the user, empty for a file that was claimed as it

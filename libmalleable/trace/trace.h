@@ -127,7 +127,7 @@ int mal_trace_read_file(struct mal_trace *trace, FILE *file, const char *path,
 struct mal_trace_writer;
 
 /*
- * Write the description of the step in TRACE to FILE, of mal_output_open() and the like, which PATH
+ * Write the description of the step in TRACE to FILE, of mal_output_take(), which PATH
  * names. FILE is the writer's from then on. Returns NULL with ERR on failure, and FILE is closed.
  */
 struct mal_trace_writer *mal_trace_open(FILE *file, const char *path, const struct mal_trace *trace,
@@ -156,6 +156,3 @@ void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan
  * written.
  */
 int mal_trace_close(struct mal_trace_writer *writer, struct mal_error *err);
-
-/* Write TRACE to PATH (mal_output_open()), windows without times. Returns 0, or -1 with ERR. */
-int mal_trace_save(const struct mal_trace *trace, const char *path, struct mal_error *err);

@@ -183,20 +183,3 @@ int mal_trace_close(struct mal_trace_writer *writer, struct mal_error *err)
 	free(writer);
 	return result;
 }
-
-int mal_trace_save(const struct mal_trace *trace, const char *path, struct mal_error *err)
-{
-	FILE *file = mal_output_open(path, "trace", err);
-	struct mal_trace_writer *writer = file ? mal_trace_open(file, path, trace, err) : NULL;
-
-	if (!writer)
-		return -1;
-	for (size_t i = 0; i < trace->window_count; i++) {
-		const struct mal_trace_window *window = &trace->windows[i];
-
-		mal_trace_write_window(writer, 0, window->elapsed_s,
-				       mal_trace_samples(trace, window), window->owner,
-				       trace->others, NULL, NULL, 0);
-	}
-	return mal_trace_close(writer, err);
-}

@@ -492,6 +492,11 @@ static void programs_end_in_time(void **state)
 	assert_int_equal(errno, ENOENT);
 }
 
+static FILE *open_output(const char *name, const char *what, struct mal_error *err)
+{
+	return mal_output_take(mal_output_named(name), name, what, err);
+}
+
 static void files_are_written(void **state)
 {
 	struct mal_error err = {""};
@@ -501,7 +506,7 @@ static void files_are_written(void **state)
 	(void)state;
 	/* What was there before is gone. */
 	for (int length = 5; length > 1; length -= 2) {
-		file = mal_output_open(path, "trace", &err);
+		file = open_output(path, "trace", &err);
 		assert_non_null(file);
 		fprintf(file, "{\"type\":\"step\",\"version\":%0*d", length, 1);
 		assert_int_equal(mal_output_close(file, path, "trace", &err), 0);
@@ -516,12 +521,12 @@ static void what_is_no_file_is_refused(void **state)
 	struct mal_error err;
 
 	(void)state;
-	assert_null(mal_output_open(directory, "trace", &err));
+	assert_null(open_output(directory, "trace", &err));
 	assert_non_null(strstr(err.text, "cannot write the trace to /tmp/test-base."));
 	/* A pipe that nobody reads, and one that somebody does. */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	for (int reader = -1;; reader = open(path, O_RDONLY | O_NONBLOCK)) {
-		assert_null(mal_output_open(path, "trace", &err));
+		assert_null(open_output(path, "trace", &err));
 		assert_non_null(strstr(err.text, ": not a file or device"));
 		if (reader >= 0) {
 			close(reader);
@@ -537,7 +542,7 @@ static void full_disks_are_told(void **state)
 	(void)state;
 	for (int length = 10; length < 100000; length *= 1000) {
 		struct mal_error err = {""};
-		FILE *file = mal_output_open("/dev/full", "trace", &err);
+		FILE *file = open_output("/dev/full", "trace", &err);
 
 		assert_non_null(file);
 		for (int i = 0; i < length; i++)

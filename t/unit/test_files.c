@@ -113,6 +113,11 @@ static void own_files_are_taken(void **state)
 			    "cannot write the trace to none/name: No such file or directory");
 }
 
+static FILE *open_output(const char *name, const char *what, struct mal_error *err)
+{
+	return mal_output_take(mal_output_named(name), name, what, err);
+}
+
 /* A program, say, that a user named by mistake. */
 static void other_files_are_left_alone(void **state)
 {
@@ -123,7 +128,7 @@ static void other_files_are_left_alone(void **state)
 		struct mal_error err = {""};
 
 		write_text("name", i ? TRACE : "#!/bin/sh\n");
-		assert_null(mal_output_open("name", kinds[i], &err));
+		assert_null(open_output("name", kinds[i], &err));
 		assert_non_null(strstr(err.text, " to name: malleable did not write the file "
 						 "there; name another"));
 		has_text("name", i ? TRACE : "#!/bin/sh\n");
@@ -135,7 +140,7 @@ static void other_files_are_left_alone(void **state)
 static bool leads_astray(const char *path)
 {
 	struct mal_error err = {""};
-	FILE *file = mal_output_open(path, "trace", &err);
+	FILE *file = open_output(path, "trace", &err);
 
 	if (file)
 		fclose(file);
