@@ -7,10 +7,7 @@
 #pragma once
 
 #include <slurm/slurm.h>
-#include <stdbool.h>
 #include <stdint.h>
-
-#include "libmalleable/core/settings.h"
 
 /* 1 if Slurm's headers are of MAJOR.MINOR or later. */
 #define BALANCE_SLURM_IS(major, minor) (SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(major, minor, 0))

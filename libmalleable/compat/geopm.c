@@ -7,7 +7,6 @@
 #include "libmalleable/compat/geopm.h"
 
 #include <limits.h>
-#include <stddef.h>
 
 #define MALLEABLE_DLOPEN
 #include "libmalleable/malleable.h"

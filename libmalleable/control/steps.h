@@ -8,7 +8,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "libmalleable/base/error.h"

@@ -7,7 +7,6 @@
  * libomp's clock has ticks of 1 us, libgomp's of 1 ns: libgomp itself answers where it was replaced
  * (program/gomp.h). Other programs get the answers of their own runtime.
  */
-#include <stddef.h>
 
 #include "libmalleable/base/shown.h"
 #include "libmalleable/rank/program/gomp.h"

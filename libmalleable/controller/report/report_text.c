@@ -6,16 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "libmalleable/base/clock.h"
-#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/leaving.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/alternatives.h"
 #include "libmalleable/controller/load/plausibility.h"
 #include "libmalleable/controller/load/rank_memory.h"
-#include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/counter_table.h"
 #include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/verdict.h"

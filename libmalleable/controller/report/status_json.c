@@ -7,7 +7,6 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/json_number.h"
-#include "libmalleable/controller/cpus/allocation.h"
 #include "libmalleable/controller/cpus/owners.h"
 #include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/counter_table.h"

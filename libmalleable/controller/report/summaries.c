@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "libmalleable/base/number.h"
-#include "libmalleable/controller/load/totals.h"
 #include "libmalleable/controller/report/report_text.h"
 #include "libmalleable/core/segment.h"
 
