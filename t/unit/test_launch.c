@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -521,7 +522,11 @@ static void the_kernel_tells_who_is_inside(void **state)
 	segment.header->version--;
 	mal_segment_note_unloadable(fd);
 	assert_int_equal(atomic_load(&segment.header->unloadable), 1);
-	/* A descriptor that is something else. */
+	/* A descriptor that is something else, or a copy that its owner could cut. */
+	close(fd);
+	assert_int_equal(memfd_create("copy", MFD_ALLOW_SEALING), fd);
+	assert_int_equal(write(fd, segment.header, segment.size), segment.size);
+	assert_false(mal_inside());
 	close(fd);
 	assert_int_equal(open("/dev/null", O_RDONLY), fd);
 	assert_false(mal_inside());

@@ -3,6 +3,7 @@
 #include "t/unit/rank_fixture.h"
 
 #include "libmalleable/rank/cpus/cpus.h"
+#include "libmalleable/rank/outside.h"
 #include "libmalleable/rank/phase.h"
 #include "libmalleable/rank/team.h"
 
@@ -119,6 +120,13 @@ unsigned int mal_team_max(const struct mal_rank *rank)
 	return 3;
 }
 
+/* It has a test of its own: what it adds is sent. */
+void mal_outside_sample(struct mal_rank *rank, struct mal_snapshot *snapshot)
+{
+	(void)rank;
+	snapshot->waits = 7 * MS;
+}
+
 /* By the kernel's clocks: what threads outside the team used, and how many CPUs are of use. */
 static void what_the_controller_checks_by(void **state)
 {
@@ -134,6 +142,7 @@ static void what_the_controller_checks_by(void **state)
 	assert_in_range(said.cpu, 50 * MS - 1, 50 * MS + 1);
 	assert_in_range(said.outside_team, 20 * MS - 1, 20 * MS + 1);
 	assert_int_equal(said.max, 3);
+	assert_int_equal(said.waits, 7 * MS);
 }
 
 static unsigned int followed;

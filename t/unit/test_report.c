@@ -984,6 +984,22 @@ static void looked(unsigned int rank, uint32_t on_0, uint32_t on_1)
 	lanes->pages_known = 1;
 }
 
+/* Bits of results may: by sums, and by teams that were of one thread. */
+static void what_may_differ_is_told(void **state)
+{
+	struct mal_rank_slot *ranks = node_segment()->ranks;
+
+	(void)state;
+	does_not_say("results:");
+	ranks[1].differs = MAL_DIFFERS_SUMS;
+	says("results: sums may have other last digits (bits=keep)");
+	ranks[0].differs = MAL_DIFFERS_ONE;
+	says("results: sums may have other last digits (bits=keep); teams of one grew "
+	     "(bits=strict)");
+	ranks[1].differs = 0;
+	says("results: teams of one grew (bits=strict)");
+}
+
 /* Two ranks of two CPUs; the machine's nodes, or as said. */
 static void memory_is_told(void **state)
 {
@@ -1014,6 +1030,13 @@ static void memory_is_told(void **state)
 	has(json_array_get(json_object_get(root, "per_rank"), 1), "memory",
 	    "[{\"node\":0,\"pages_part\":0.38,\"cpu_part\":0.1667},"
 	    "{\"node\":1,\"pages_part\":0.62,\"cpu_part\":0.8333}]");
+	json_decref(root);
+	/* A node on which it only computes is there, too. */
+	looked(1, 1000, 0);
+	root = read_json(true);
+	has(json_array_get(json_object_get(root, "per_rank"), 1), "memory",
+	    "[{\"node\":0,\"pages_part\":1.0,\"cpu_part\":0.1667},"
+	    "{\"node\":1,\"pages_part\":0.0,\"cpu_part\":0.8333}]");
 	json_decref(root);
 	looked(1, UINT32_MAX, UINT32_MAX);
 	says("memory: rank 1 has 50 % of its pages on NUMA node 0, 83 % of its CPU time on node 1");
@@ -1528,6 +1551,7 @@ int main(void)
 		CASE(json_to_full),
 		CASE(status_shows_the_present_step),
 		CASE(busy_cpus_are_told),
+		CASE(what_may_differ_is_told),
 		CASE(memory_is_told),
 		CASE(trace_has_each_window),
 		CASE(trace_has_busy_cpus),
