@@ -3,7 +3,9 @@
  * windows.h: how long windows are: the controller's rule, for it and for simulations of it.
  *
  * A window ends at a boundary, a STRIDE of boundaries after the last one at the earliest, and not
- * before it is long enough to tell work from noise.
+ * before it is long enough to tell work from noise. Many programs pass several boundaries in each
+ * time step, and the phases between them differ: windows that cut steps differ as much. The first
+ * boundaries tell how many a step has, and the stride is of whole steps.
  */
 #pragma once
 
@@ -13,6 +15,8 @@
 /* Length that is wanted for windows at first and at most. */
 #define MAL_WINDOW_FIRST_S 0.05
 #define MAL_WINDOW_LAST_S 0.1
+/* In so many first rounds every boundary is looked at. */
+#define MAL_WINDOWS_EARLY 32
 
 struct mal_windows {
 	uint64_t round;	     /* of samples */
@@ -20,6 +24,12 @@ struct mal_windows {
 	double window_s;     /* wanted length of a window */
 	unsigned int steady; /* windows without a change */
 	bool short_ones;     /* the policy tries something: they stay short */
+	/* Rounds of one boundary so far, and what the last phases took. */
+	unsigned int early;
+	double early_s[MAL_WINDOWS_EARLY];
+	/* The window that goes on, up to the last round. */
+	double boundaries, elapsed_s;
+	unsigned int step; /* boundaries of a time step; 0: not known yet */
 };
 
 /* The rule before the first round. */

@@ -435,6 +435,29 @@ static void stride_grows(void **state)
 	assert_int_equal(node_stride(node), 1);
 }
 
+/* A time step may have several boundaries, whose phases differ: no window cuts one. */
+static void strides_are_whole_steps(void **state)
+{
+	static const struct {
+		unsigned int boundaries;
+		double phase_s[4];
+	} steps[] = {
+		{2, {0.02, 0.001}}, {3, {0.001, 0.01, 0.001}}, {4, {0.005, 0.005, 0.005, 0.001}}};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		node_close(node);
+		node = node_start(3, 2, "--policy=auto");
+		/* The first one begins the first window. */
+		for (unsigned int round = 0; round < 33; round++)
+			take(steps[i].phase_s[round % steps[i].boundaries], 0.0005);
+		for (unsigned int round = 0; round < 12; round++) {
+			assert_int_equal(node_stride(node) % steps[i].boundaries, 0);
+			take(0.02, 0.01);
+		}
+	}
+}
+
 /* Windows grow while nothing changes, and begin short again when something does. */
 static void windows_grow(void **state)
 {
@@ -993,6 +1016,7 @@ int main(void)
 		CASE(first_is_of_whole_phases),
 		CASE(short_windows_go_on_growing),
 		CASE(stride_grows),
+		CASE(strides_are_whole_steps),
 		CASE(windows_grow),
 		CASE(brief_at_once),
 		CASE(home_is_bounded),
