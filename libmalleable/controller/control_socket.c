@@ -79,34 +79,34 @@ static char *describe_pool(struct mal_controller *controller, const char *text)
 }
 
 /*
- * All requests. One without words is its name alone; act and act_for answer ok or why not, describe
+ * All requests. One without words is its name alone; run and run_for answer ok or why not, describe
  * with a text, NULL: an empty one.
  */
 static const struct {
 	const char *name;
 	bool has_words;
-	int (*act)(struct mal_controller *controller, const char *text, struct mal_error *err);
-	int (*act_for)(struct mal_controller *controller, struct mal_client *client,
+	int (*run)(struct mal_controller *controller, const char *text, struct mal_error *err);
+	int (*run_for)(struct mal_controller *controller, struct mal_client *client,
 		       const char *text, struct mal_error *err);
 	char *(*describe)(struct mal_controller *controller, const char *text);
 } requests[] = {
 	/* from control/control.h */
 	{"status", false, .describe = describe_step},
-	{"set", true, .act_for = set},
-	{"events", false, .act_for = read_events},
-	{"hold", false, .act_for = hold},
+	{"set", true, .run_for = set},
+	{"events", false, .run_for = read_events},
+	{"hold", false, .run_for = hold},
 	/* from slurmstepd, and from controllers of the job's other steps */
-	{"offer", true, .act = mal_idle_offer},
-	{"withdraw", true, .act = mal_evict_withdraw},
-	{"peers", true, .act = mal_pool_set},
-	{"rebind", false, .act = rebind},
+	{"offer", true, .run = mal_idle_offer},
+	{"withdraw", true, .run = mal_evict_withdraw},
+	{"peers", true, .run = mal_pool_set},
+	{"rebind", false, .run = rebind},
 	{"pool", false, .describe = describe_pool},
 	/* from ranks */
 	{"node", true, .describe = mal_summaries_describe},
-	{"nodes", true, .act = mal_summaries_add},
-	{"of", true, .act = mal_summaries_expect},
-	{"elsewhere", false, .act = leave_to_other},
-	{MAL_CHANNEL_UNBALANCED, false, .act = note_unbalanced},
+	{"nodes", true, .run = mal_summaries_add},
+	{"of", true, .run = mal_summaries_expect},
+	{"elsewhere", false, .run = leave_to_other},
+	{MAL_CHANNEL_UNBALANCED, false, .run = note_unbalanced},
 };
 
 /* Returns the number of the request that TEXT is, and its WORDS; or -1. */
@@ -132,13 +132,13 @@ static void leave(struct mal_controller *controller, struct mal_client *client)
 	mal_client_close(client);
 }
 
-static int act(struct mal_controller *controller, struct mal_client *client, int request,
+static int run(struct mal_controller *controller, struct mal_client *client, int request,
 	       const char *words, struct mal_error *err)
 {
 	if (request < 0)
 		return mal_fail(err, "unknown request '%.32s'", words);
-	return requests[request].act ? requests[request].act(controller, words, err)
-				     : requests[request].act_for(controller, client, words, err);
+	return requests[request].run ? requests[request].run(controller, words, err)
+				     : requests[request].run_for(controller, client, words, err);
 }
 
 static void serve(struct mal_controller *controller, struct mal_client *client, char *text)
@@ -156,7 +156,7 @@ static void serve(struct mal_controller *controller, struct mal_client *client, 
 		if (!mal_client_answer(client, answer ? answer : "", answer ? strlen(answer) : 0))
 			leave(controller, client);
 	} else {
-		result = act(controller, client, request, words, &err);
+		result = run(controller, client, request, words, &err);
 		snprintf(line, sizeof(line), result < 0 ? "error %s\n" : "ok\n", err.text);
 		if (!mal_client_answer(client, line, strlen(line)))
 			leave(controller, client);

@@ -197,7 +197,7 @@ static bool has_place(struct mal_rank *rank, const void *caller, struct mal_cpum
 static bool makes_extra(const struct mal_rank *rank, const void *caller)
 {
 	bool extra = mal_signals_are_hidden();
-	static unsigned int made;
+	static unsigned int created;
 	unsigned int team;
 
 	if (!extra && (!mal_self.primary || rank->region.depth != 1))
@@ -209,7 +209,7 @@ static bool makes_extra(const struct mal_rank *rank, const void *caller)
 	/* The program may have asked for so many by a num_threads clause. */
 	team = rank->region.sized || rank->region.running <= rank->team.base ? rank->team.unbalanced
 									     : rank->region.running;
-	return ++made >= team;
+	return ++created >= team;
 }
 
 /* What the calling thread hands on to one that CALLER makes. */
@@ -365,7 +365,7 @@ static int team_threads(const struct mal_rank *rank)
 bool mal_threads_have_room(const struct mal_rank *rank, unsigned int team, unsigned int spare,
 			   size_t stack)
 {
-	unsigned int made = 0, there = (unsigned int)team_threads(rank) + 1;
+	unsigned int created = 0, there = (unsigned int)team_threads(rank) + 1;
 	unsigned int missing = team > there ? team - there : 0, wanted = spare + missing;
 	pthread_t *threads = calloc(wanted, sizeof(*threads));
 	pthread_attr_t attributes;
@@ -386,17 +386,18 @@ bool mal_threads_have_room(const struct mal_rank *rank, unsigned int team, unsig
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
 	pthread_mutex_lock(&lock);
-	while (made < wanted && next_create()(&threads[made], made < missing ? &attributes : NULL,
-					      wait_for_maker, &lock) == 0)
-		made++;
+	while (created < wanted &&
+	       next_create()(&threads[created], created < missing ? &attributes : NULL,
+			     wait_for_maker, &lock) == 0)
+		created++;
 	pthread_mutex_unlock(&lock);
-	for (unsigned int i = 0; i < made; i++)
+	for (unsigned int i = 0; i < created; i++)
 		pthread_join(threads[i], NULL);
 	pthread_setcancelstate(cancels, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
 	free(threads);
-	return made == wanted;
+	return created == wanted;
 }
 
 unsigned int mal_threads_peak(void)
