@@ -18,22 +18,23 @@
 #include "libmalleable/rank/state/rank.h"
 
 /*
- * From one look to the next, at least, and so many times what a look took: of many maps a long
- * time. So many pages are looked at, of so many ranges.
+ * From one look to the next, at least, and so many times what a look took, of many maps a long
+ * time: a thousandth of the run is for these and the one at the end. So many pages are looked at.
  */
 #define LOOK_EVERY_S 5.0
-#define LOOK_PART 1000
+#define LOOK_PART 2000
 #define PAGES 1024
+/* Ranges that there is room for at first. */
 #define RANGES 1024
 /* So often a look asks, until it has found most of these pages. */
 #define ASKS 3
 
 struct ranges {
-	size_t count;
+	size_t count, room;
 	uint64_t pages; /* of all */
 	struct range {
 		uintptr_t begin, end;
-	} range[RANGES];
+	} *range;
 };
 
 /* A line of /proc/PID/maps that is anonymous memory which the program may read. */
@@ -49,19 +50,35 @@ static bool is_anonymous(const char *line, struct range *range)
 	       (!*name || !strcmp(name, "[heap]") || !strncmp(name, "[anon", 5));
 }
 
+/* The next one; NULL: there is no memory for it. */
+static struct range *next_of(struct ranges *ranges)
+{
+	if (ranges->count == ranges->room) {
+		size_t room = ranges->room ? 2 * ranges->room : RANGES;
+		struct range *more = realloc(ranges->range, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		ranges->range = more;
+		ranges->room = room;
+	}
+	return &ranges->range[ranges->count++];
+}
+
 /* Ranges of which one begins where the one before ends, or in that, are one. */
 static void add(struct ranges *ranges, const struct range *range, size_t page)
 {
-	struct range *last = ranges->count ? &ranges->range[ranges->count - 1] : NULL;
+	struct range *last = ranges->count ? &ranges->range[ranges->count - 1] : NULL, *next;
 	uintptr_t begin = range->begin;
 
 	if (last && last->end >= begin) {
 		begin = last->end < range->end ? last->end : range->end;
 		last->end = last->end < range->end ? range->end : last->end;
-	} else if (ranges->count < RANGES) {
-		ranges->range[ranges->count++] = *range;
 	} else {
-		return;
+		next = next_of(ranges);
+		if (!next)
+			return;
+		*next = *range;
 	}
 	ranges->pages += (range->end - begin) / page;
 }
@@ -114,12 +131,12 @@ static struct look {
  */
 static void keep_touched(size_t page, size_t count)
 {
-	struct ranges *touched = &memory.touched;
+	struct ranges *touched = &memory.touched, all = memory.ranges;
 	size_t at = 0;
 
 	touched->count = touched->pages = 0;
-	for (size_t i = 0; i < memory.ranges.count; i++) {
-		const struct range *range = &memory.ranges.range[i];
+	for (size_t i = 0; i < all.count; i++) {
+		const struct range *range = &all.range[i];
 		size_t first = at;
 
 		for (; at < count && (uintptr_t)memory.pages[at] < range->end; at++) {
@@ -137,6 +154,7 @@ static void keep_touched(size_t page, size_t count)
 			add(touched, range, page);
 	}
 	memory.ranges = *touched;
+	memory.touched = all;
 }
 
 /* Ask where pages of the ranges are. Returns how many are on each node ON, together, or -1. */
