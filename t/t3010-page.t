@@ -170,13 +170,14 @@ drawn() {
 		"[ \$(grep -o 'data-title=' '$work/dom' | wc -l) = 6 ]" \
 		"! grep -qi 'cloud\|share' <(grep -o 'data-title=[^>]*' '$work/dom')"
 }
+# with_script PAGE SCRIPT: its text, with another script, which may do all.
+with_script() { sed -e '/Content-Security/,/">$/d' -e "s|</body>|<script>$2</script></body>|" "$1"; }
 # width PAGE: what a window of 400 pixels has to show of it. A window of the browser's has 500 at
 # least; a frame has not, and tells it.
 width() {
 	local tell='document.documentElement.scrollWidth'
 	tell="setTimeout(() => parent.postMessage($tell, '*'), 9000)"
-	sed -e '/Content-Security/,/">$/d' -e "s|</body>|<script>$tell</script></body>|" "$1" \
-		>"$work/framed.html"
+	with_script "$1" "$tell" >"$work/framed.html"
 	cat >"$work/frame.html" <<-'END'
 		<!DOCTYPE html><title>none</title><iframe src="framed.html" width="400"></iframe>
 		<script>onmessage = told => document.title = told.data</script>
@@ -185,6 +186,26 @@ width() {
 		--virtual-time-budget=30000 --user-data-dir="$work/chromium" \
 		--dump-dom "file://$work/frame.html" 2>/dev/null |
 		sed -n 's/.*<title>\([^<]*\).*/\1/p'
+}
+# What tells how busy each CPU was, too.
+with_busy() { jq -c 'if .owner then .busy = [.owner | keys[] | . * 331 % 1001] else . end' "$1"; }
+with_busy moved >used
+malleable-convert --to=svg used >used.log
+# opens PAGE: its last picture is drawn less than 5 s after the browser began to read it.
+opens() {
+	local drawn='document.querySelector(".js-line")' pid ms
+	drawn="setInterval(() => {if ($drawn) console.log('drawn', performance.now())}, 50)"
+	with_script "$1" "$drawn" >"$work/opened.html"
+	timeout -k 5 120 chromium --headless --no-sandbox --disable-gpu --remote-debugging-port=0 \
+		--user-data-dir="$work/chromium" --enable-logging=stderr \
+		"file://$work/opened.html" >"$work/log" 2>&1 &
+	pid=$!
+	wait_until grep -q '"drawn [0-9]' "$work/log"
+	kill $pid
+	wait $pid
+	ms=$(sed -n 's/.*"drawn \([0-9]*\).*/\1/p;T;q' "$work/log")
+	echo "# $ms ms"
+	[ "$ms" -lt 5000 ]
 }
 if command -v chromium >/dev/null; then
 	ok "a browser shows it without a complaint" all_of "picture '$work/shown.html'" quiet \
@@ -196,10 +217,22 @@ if command -v chromium >/dev/null; then
 	ok "dark where the user has it dark" all_of \
 		"picture '$work/shown.html' --blink-settings=preferredColorScheme=0" quiet \
 		"[ \"\$(corner)\" = '22 22 22' ]"
+	ok "a picture alone is light or dark, too" all_of "picture '$work/used.svg'" \
+		"[ \"\$(corner)\" = '255 255 255' ]" \
+		"picture '$work/used.svg' --blink-settings=preferredColorScheme=0" \
+		"[ \"\$(corner)\" = '22 22 22' ]"
+	if full; then
+		"$generate" --ranks=64 --cpus=4 --windows=2000 drift many
+		with_busy many >many.used
+		report --policy=off -o many.html many.used
+		ok "a page of 256 CPUs and 2,000 windows opens in less than 5 s" \
+			opens "$work/many.html"
+	fi
 else
 	skip "a browser shows it without a complaint" "no chromium"
 	skip "its pictures are drawn" "no chromium"
 	skip "a narrow window shows all without scrolling sideways" "no chromium"
 	skip "dark where the user has it dark" "no chromium"
+	skip "a picture alone is light or dark, too" "no chromium"
 fi
 done_testing

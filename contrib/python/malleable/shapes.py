@@ -23,6 +23,7 @@ from typing import BinaryIO, Iterator, Optional
 from .command import Parser, complain, run, to_stdout
 from .files import Failure, failing, printable, write_files
 from .json_text import dumps
+from .svg import DARK, LIGHT
 from .trace import LINE_BYTES, MAX_CPUS, MAX_RANKS, parse
 
 NAME = "malleable-try"
@@ -309,8 +310,8 @@ def picture(tried: list[Shape], best: Optional[Shape]) -> Iterator[str]:
     height = 34 * len(tried) + 60
     yield (f'{BEGIN} viewBox="0 0 600 {height}" font-family="system-ui,sans-serif" '
            'font-size="14">\n<title>Seconds a phase, by ranks and CPUs of each</title>\n<style>'
-           "text{fill:#1a1a1a}.bar{fill:#56b4e9}.balanced{fill:#e69f00}"
-           "@media(prefers-color-scheme:dark){text{fill:#e8e8e8}}</style>\n"
+           f"{LIGHT}.bar{{fill:#56b4e9}}.balanced{{fill:#e69f00}}"
+           f"@media(prefers-color-scheme:dark){{{DARK}}}</style>\n"
            '<text x="10" y="22">Seconds a phase, by ranks x CPUs of each rank (orange: balanced)'
            "</text>\n")
     for index, shape in enumerate(tried):

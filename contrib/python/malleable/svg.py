@@ -9,6 +9,9 @@ from .files import Failure
 from .trace import Trace
 
 BEGIN = '<svg xmlns="http://www.w3.org/2000/svg" data-by="malleable-convert"'
+# Of each picture: a browser that shows it alone, or in a page, has no dark paper behind it.
+LIGHT = ":root{background:#fff}text{fill:#1a1a1a}"
+DARK = ":root{background:#161616}text{fill:#e8e8e8}"
 LEFT, WIDTH, TOP, OWNED, BORROWED, GAP = 62, 640, 34, 14, 8, 4
 LEGEND = 16  # so many ranks at most are named
 
@@ -74,8 +77,8 @@ def to_svg(trace: Trace) -> Iterator[str]:
     bottom = TOP + len(trace.cpus) * (sum(map(_height, range(len(parts)))) + GAP)
     yield (f'{BEGIN} viewBox="0 0 {LEFT + WIDTH + 24} {bottom + 24}" '
            'font-family="system-ui,sans-serif" font-size="12">\n<title>Which rank used each CPU'
-           "</title>\n<style>text{fill:#1a1a1a}.rule{stroke:#d0d0d0}"
-           "@media(prefers-color-scheme:dark){text{fill:#e8e8e8}.rule{stroke:#444}}</style>\n")
+           f"</title>\n<style>{LIGHT}.rule{{stroke:#d0d0d0}}"
+           f"@media(prefers-color-scheme:dark){{{DARK}.rule{{stroke:#444}}}}</style>\n")
     for index in range(trace.ranks if trace.ranks <= LEGEND else 0):
         x, y = LEFT + 78 * (index % 8), 6 + 13 * (index // 8)
         yield (f'<rect x="{x}" y="{y}" width="10" height="10" '
