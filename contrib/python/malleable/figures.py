@@ -15,7 +15,7 @@ from .trace import Trace
 
 # Of a picture: rows of ranks, columns of windows, and cells, which bound a page's size.
 ROWS, COLUMNS, CELLS = 128, 400, 20000
-CPU_COLUMNS, CPU_CELLS = 2000, 200000
+CPU_COLUMNS, CPU_CELLS = 2000, 100000
 # Okabe and Ito's, for ranks: one after the other.
 RANK_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442",
                 "#7f7f7f")

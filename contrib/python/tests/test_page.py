@@ -63,7 +63,7 @@ def test_pictures_are_bounded(write):
     columns, names, found = lanes(trace)
     assert columns.each == 3 and len(names) == 125 and names[1] == "ranks 8-15"
     assert found["work"].shape == (125, 150)
-    assert owners(trace)[1].shape == (1024, 150)
+    assert owners(trace)[1].shape == (1024, 90)
     # Sums stay the same: of one rank of a row, on average.
     assert found["cpus"].sum() * 8 * 3 == pytest.approx(450)
     assert len(draw(trace, cpu_seconds(trace)).to_json()) < 4e6
@@ -124,7 +124,7 @@ def test_lanes_are_bounded(write):
                borrowed=[choose.randrange(cpus), choose.randrange(8), 100])
         for _ in range(900))))
     part, = use(trace)
-    assert part.rank.shape == (256, 450)
+    assert part.rank.shape == (256, 300)
     assert len(draw(trace, cpu_seconds(trace)).to_json()) < 6e6
 
 
