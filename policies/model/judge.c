@@ -40,7 +40,7 @@
 
 void mal_judge_renew(struct mal_judge *judge)
 {
-	judge->began_s = 0;
+	judge->began_s = judge->home_s = 0;
 	judge->run = 0;
 	judge->still = 0;
 	judge->noise[0] = judge->noise[1] = NOISE_FIRST * NOISE_FIRST;
@@ -256,8 +256,10 @@ static void go_on(struct mal_judge *judge, const struct mal_judge_window *window
 {
 	learn_noise(judge, window->phase_s);
 	judge->left += NEW * (window->left - judge->left);
-	if (!window->apart)
-		judge->began_s = window->phase_s;
+	if (window->apart)
+		return;
+	judge->began_s = fmin(window->phase_s, judge->home_s > 0 ? judge->home_s : window->phase_s);
+	judge->home_s = window->phase_s;
 }
 
 bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *window, bool moves)

@@ -49,7 +49,9 @@ struct mal_judge {
 	enum { MAL_JUDGE_BASE, MAL_JUDGE_OTHER, MAL_JUDGE_AFTER } part; /* of a block */
 	/* Windows of that part. */
 	unsigned int wanted, had, waited, rested;
-	double began_s; /* of a phase, in the last window that was as doing nothing; 0: none */
+	/* Of a phase, in the last window that was as doing nothing, and in the faster one of the
+	 * last two, as one may have been disturbed; 0: none. */
+	double home_s, began_s;
 	/* Seconds of a phase: the mean before, the trial's sum, and that after. */
 	double before, sum, after;
 	unsigned int run; /* windows of the trusted way, one after the other */
