@@ -171,7 +171,9 @@ drawn() {
 		"! grep -qi 'cloud\|share' <(grep -o 'data-title=[^>]*' '$work/dom')"
 }
 # with_script PAGE SCRIPT: its text, with another script, which may do all.
-with_script() { sed -e '/Content-Security/,/">$/d' -e "s|</body>|<script>$2</script></body>|" "$1"; }
+with_script() {
+	sed -e '/Content-Security/,/">$/d' -e "s|</body>|<script>$2</script></body>|" "$1"
+}
 # width PAGE: what a window of 400 pixels has to show of it. A window of the browser's has 500 at
 # least; a frame has not, and tells it.
 width() {
