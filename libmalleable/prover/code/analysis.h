@@ -105,8 +105,8 @@ struct mal_block_facts {
 	/* It decides by the bounds of a share: 1 where these may be an exit's. */
 	uint8_t decides;
 	uint8_t seen;
-	/* The most bytes that it has at once; the fewest where a rest of vectors begins, or 0. */
-	uint16_t widest, rest;
+	/* It rounds a share's length to whole vectors. */
+	uint8_t rounds;
 };
 
 enum { MAL_FORCE_LOOP = 1, MAL_FORCE_JOIN = 2, MAL_FORCE_TELLS = 4, MAL_FORCE_HISTORY = 8 };
@@ -207,8 +207,6 @@ void mal_check_first(struct mal_analysis *analysis, mal_value address);
 /* VALUE is stored where others see it. */
 void mal_check_history(struct mal_analysis *analysis, mal_value value);
 void mal_check_address(struct mal_analysis *analysis, mal_value address, int store);
-/* BYTES at ADDRESS are loaded or stored: the rest of vectors, or what may be vectors. */
-void mal_check_rest(struct mal_analysis *analysis, mal_value address, uint16_t bytes);
 /* LENGTH, of what is set, copied or compared from TO on. */
 void mal_check_length(struct mal_analysis *analysis, mal_value length, mal_value to);
 /* The first block of the loop of iterations that steps VALUE, or NULL. */
@@ -233,6 +231,9 @@ void mal_share_indirect(struct mal_analysis *analysis);
 int mal_share_vectors(struct mal_analysis *analysis);
 /* A number is rounded. */
 void mal_share_rounding(struct mal_analysis *analysis);
+
+/* rests.c: bind what is the rest of no loop of vectors; -1 without memory. */
+int mal_check_rests(struct mal_analysis *analysis);
 
 /* meet.c: what is in registers and in the stack where BLOCK begins. */
 void mal_enter(struct mal_analysis *analysis, uint32_t block, struct mal_state *state);

@@ -126,18 +126,6 @@ void mal_check_length(struct mal_analysis *analysis, mal_value length, mal_value
 			       NULL);
 }
 
-void mal_check_rest(struct mal_analysis *analysis, mal_value address, uint16_t bytes)
-{
-	struct mal_block_facts *facts = &analysis->facts[analysis->block];
-	const struct mal_node *node = mal_node(&analysis->values, address);
-
-	if (bytes > facts->widest)
-		facts->widest = bytes;
-	if (node->kind == MAL_SHARE && node->flags & MAL_PLACE &&
-	    (!facts->rest || bytes < facts->rest))
-		facts->rest = bytes;
-}
-
 void mal_check_address(struct mal_analysis *analysis, mal_value address, int store)
 {
 	const struct mal_node *node = mal_node(&analysis->values, address);

@@ -381,20 +381,6 @@ static bool is_iteration(const struct mal_analysis *analysis, uint32_t block)
 	return 0;
 }
 
-/* Whether BLOCK is not behind a loop of what may be vectors that it is the rest of. */
-static bool is_rest_of_nothing(const struct mal_analysis *analysis, uint32_t block)
-{
-	const struct mal_block_facts *facts = &analysis->facts[block];
-	const struct mal_block *blocks = analysis->graph.blocks;
-
-	for (uint32_t i = 0; facts->rest && !facts->shared && i < analysis->graph.block_count; i++)
-		if (is_reached(analysis, i) && analysis->facts[i].shared &&
-		    analysis->facts[i].widest > facts->rest &&
-		    blocks[i].order < blocks[block].order)
-			return 0;
-	return facts->rest && !facts->shared;
-}
-
 static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
 			 const uint8_t *once)
 {
@@ -406,8 +392,6 @@ static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
 		if (facts->effects & MAL_EFFECT_BOUND && !facts->shared)
 			mal_bind_block(analysis, i,
 				       "something at the bounds of a thread's iterations");
-		if (is_rest_of_nothing(analysis, i))
-			mal_bind_block(analysis, i, "the rest of vectors that no loop has");
 		if (facts->effects & MAL_EFFECT_CHOOSES && (facts->shared || in_share[i]))
 			mal_bind_block(analysis, i, "one thread alone within a loop of iterations");
 		if (in_share[i] && !facts->shared && !once[i] && !is_iteration(analysis, i) &&

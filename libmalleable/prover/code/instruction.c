@@ -147,10 +147,12 @@ static bool step_neutral(struct mal_analysis *analysis, const struct mal_instruc
 	else if (at->action == MAL_ACTION_AND && known[1] && numbers[1] < 0 &&
 		 mal_is_of_bounds(&analysis->values, values[0]) &&
 		 mal_is_share(&analysis->values, values[0]) &&
-		 !mal_is_place(&analysis->values, values[0]))
+		 !mal_is_place(&analysis->values, values[0])) {
 		result = mal_leaf(&analysis->values, MAL_SHARE, MAL_ROUNDED);
-	else
+		analysis->facts[analysis->block].rounds = 1;
+	} else {
 		return 0;
+	}
 	mal_write(analysis, &at->operands[0], result);
 	if (at->writes & MAL_BIT(MAL_FLAGS))
 		set_result(analysis, result);

@@ -125,7 +125,6 @@ static mal_value load(struct mal_analysis *analysis, const struct mal_operand *o
 	if (node->kind == MAL_STACK)
 		return mal_load_slot(analysis, node->key, operand->bytes);
 	mal_check_address(analysis, address, 0);
-	mal_check_rest(analysis, address, operand->bytes);
 	if (in_frame(analysis, operand, &begin))
 		return load_near(analysis, begin);
 	if (node->kind == MAL_NUMBER) {
@@ -213,7 +212,6 @@ static void store(struct mal_analysis *analysis, const struct mal_operand *opera
 		return;
 	}
 	mal_check_address(analysis, address, 1);
-	mal_check_rest(analysis, address, operand->bytes);
 	mal_check_first(analysis, address);
 	mal_escape(analysis, value);
 	/* Where loops within each other begin. */

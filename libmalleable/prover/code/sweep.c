@@ -184,7 +184,7 @@ static bool enter_block(struct mal_analysis *analysis, uint32_t block)
 	analysis->block = block;
 	analysis->state = &state;
 	facts->effects = 0;
-	facts->widest = facts->rest = 0;
+	facts->rounds = 0;
 	facts->stored = 0;
 	analysis->values.inner = facts->shared;
 	step_block(analysis, block);
@@ -303,7 +303,7 @@ static int sweep_as_any(struct mal_analysis *analysis)
 	finish(analysis);
 	mal_share_places(analysis);
 	if (mal_find_shared_loops(analysis) < 0 || mal_share_vectors(analysis) < 0 ||
-	    mal_check_control(analysis) < 0)
+	    mal_check_control(analysis) < 0 || mal_check_rests(analysis) < 0)
 		return -1;
 	return 0;
 }

@@ -16,6 +16,131 @@ static void check(void)
 	corpus_add((const void *)f, sizeof(f));
 }
 
+/* Where gcc begins the rest of vectors of N numbers. */
+#define REST (low + (size & -4))
+
+static NOINLINE void of_another_array(int n)
+{
+#pragma omp parallel /* bound: one iteration's store to another array, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				g[i] = 7;
+			a[REST] = 7;
+		}
+	}
+	check();
+#pragma omp parallel /* bound: the same, of what is read, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				g[i] = h[i];
+			a[REST] = h[REST];
+		}
+	}
+	check();
+#pragma omp parallel /* bound: several iterations' stores to another array, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				g[i] = 7;
+			for (int i = REST; i < high; i++)
+				a[i] = 9;
+		}
+	}
+	check();
+}
+
+static NOINLINE void of_the_same_array(int n)
+{
+	volatile double *again = g;
+
+#pragma omp parallel /* bound: one iteration's store at an offset, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				g[i] = h[i];
+			again[REST + N] = h[REST];
+		}
+	}
+	corpus_add(g, sizeof(g));
+#pragma omp parallel /* bound: the store of an iteration too many, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				g[i] = 3;
+			again[REST + 4] = 3;
+		}
+	}
+	corpus_add(g, sizeof(g));
+#pragma omp parallel /* bound: one iteration's store of another value, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				g[i] = 7;
+			if (size & 3)
+				again[REST] = 8;
+		}
+	}
+	corpus_add(g, sizeof(g));
+#pragma omp parallel /* bound: one iteration reads another array, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				g[i] = h[i];
+			if (size & 3)
+				again[REST] = a[REST];
+		}
+	}
+	corpus_add(g, sizeof(g));
+#pragma omp parallel /* bound: one iteration stores half of what it should, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				g[i] = 7;
+			if (size & 3)
+				((volatile float *)g)[2 * REST] = 7;
+		}
+	}
+	corpus_add(g, sizeof(g));
+#pragma omp parallel /* bound: one iteration is done twice, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				g[i] += h[i];
+			if (size & 3)
+				again[REST] += h[REST];
+		}
+	}
+	corpus_add(g, sizeof(g));
+}
+
+static NOINLINE void of_a_sum(int n)
+{
+	double sum = 0;
+
+#pragma omp parallel reduction(+ : sum) /* bound: one number too many in a sum, shown */
+	{
+		SHARE(n);
+		if (low < high) {
+			for (int i = low; i < high; i++)
+				g[i] = h[i];
+			if (size & 3)
+				sum += a[REST];
+		}
+	}
+	corpus_number(sum);
+}
+
 int main(void)
 {
 	int n = corpus_int(N);
@@ -77,5 +202,8 @@ int main(void)
 		}
 	}
 	corpus_add(z, sizeof(z));
+	of_another_array(n);
+	of_the_same_array(n);
+	of_a_sum(n);
 	return corpus_end();
 }
