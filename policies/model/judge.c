@@ -194,6 +194,13 @@ static double hope_of(const struct mal_judge *judge, unsigned int way)
 	return does_more(judge, way) ? fmin(hope, judge->left) : hope;
 }
 
+/* Whether WAY is to do nothing, was not tried yet, and the windows before moves took far less. */
+static bool home_was_faster(const struct mal_judge *judge, unsigned int way)
+{
+	return way == 0 && judge->ways[way].blocks < 1 && judge->began_s > 0 &&
+	       log(past_of(judge, GAP) / judge->began_s) > fmax(CLEAR, FAR * sqrt(judge->noise[0]));
+}
+
 /* Whether WAY may challenge the trusted one now. */
 static bool may_challenge(const struct mal_judge *judge, unsigned int way,
 			  const struct mal_judge_window *window)
@@ -201,7 +208,8 @@ static bool may_challenge(const struct mal_judge *judge, unsigned int way,
 	const struct mal_way *known = &judge->ways[way];
 	double loss = expected_loss(judge, way);
 
-	if ((way & ~judge->allowed) || known->rest || (!does_more(judge, way) && !window->apart))
+	if ((way & ~judge->allowed) || (known->rest && !home_was_faster(judge, way)) ||
+	    (!does_more(judge, way) && !window->apart))
 		return false;
 	/* The first block is free, but of what is known to be slow. */
 	return (known->blocks < 1 && loss < CLEAR) ||

@@ -80,6 +80,24 @@ static void a_long_window_at_home_hides_no_loss(void **state)
 	assert_int_equal(run.judge.trusted, 0);
 }
 
+/* Moves that make phases much longer than they were at home do not wait for the first look. */
+static void a_great_loss_is_tried_at_once(void **state)
+{
+	struct run run = begin(MAL_WAY_MOVE, MAL_WAY_MOVE);
+
+	(void)state;
+	run.phase_s[MAL_WAY_MOVE] = 1.5;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct mal_judge_window window = window_of(&run);
+
+		window.phase_s = 1;
+		window.apart = false;
+		mal_judge_learn(&run.judge, &window);
+	}
+	pass(&run, 6);
+	assert_int_equal(run.judge.trusted, 0);
+}
+
 /* Nothing is known of what has not been tried. */
 static void nothing_is_compared_at_first(void **state)
 {
@@ -223,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_compared_at_first),
 		cmocka_unit_test(a_long_window_at_home_hides_no_loss),
+		cmocka_unit_test(a_great_loss_is_tried_at_once),
 		cmocka_unit_test(faster_way_is_trusted),
 		cmocka_unit_test(slower_way_is_left),
 		cmocka_unit_test(forbidden_way_is_never_tried),
