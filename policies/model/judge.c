@@ -9,6 +9,8 @@
 #define FIRST_LOOK 11u
 /* A block begins when no CPU has moved for so many windows, or CPUs always move. */
 #define STEADY 3u
+/* So many windows after the first move it is seen at once that it loses much. */
+#define FIRST 3u
 /* A gain that is seen without a block, or in one window of it if so many times the noise. */
 #define CLEAR 0.1
 #define FAR 4.0
@@ -194,11 +196,14 @@ static double hope_of(const struct mal_judge *judge, unsigned int way)
 	return does_more(judge, way) ? fmin(hope, judge->left) : hope;
 }
 
-/* Whether WAY is to do nothing, was not tried yet, and the windows before moves took far less. */
-static bool home_was_faster(const struct mal_judge *judge, unsigned int way)
+/* Whether the first moves lose much: phases take far longer than before CPUs moved. */
+static bool loses_much(const struct mal_judge *judge)
 {
-	return way == 0 && judge->ways[way].blocks < 1 && judge->began_s > 0 &&
-	       log(past_of(judge, GAP) / judge->began_s) > fmax(CLEAR, FAR * sqrt(judge->noise[0]));
+	double least = fmin(judge->past[0], judge->past[1]);
+
+	return judge->away >= GAP && judge->away <= FIRST && judge->ways[0].blocks < 1 &&
+	       judge->began_s > 0 &&
+	       log(least / judge->began_s) > fmax(CLEAR, FAR * sqrt(judge->noise[0]));
 }
 
 /* Whether WAY may challenge the trusted one now. */
@@ -208,7 +213,7 @@ static bool may_challenge(const struct mal_judge *judge, unsigned int way,
 	const struct mal_way *known = &judge->ways[way];
 	double loss = expected_loss(judge, way);
 
-	if ((way & ~judge->allowed) || (known->rest && !home_was_faster(judge, way)) ||
+	if ((way & ~judge->allowed) || (known->rest && (way || !loses_much(judge))) ||
 	    (!does_more(judge, way) && !window->apart))
 		return false;
 	/* The first block is free, but of what is known to be slow. */
@@ -264,6 +269,7 @@ static void go_on(struct mal_judge *judge, const struct mal_judge_window *window
 {
 	learn_noise(judge, window->phase_s);
 	judge->left += NEW * (window->left - judge->left);
+	judge->away = window->apart ? judge->away + 1 : 0;
 	if (window->apart)
 		return;
 	judge->began_s = fmin(window->phase_s, judge->home_s > 0 ? judge->home_s : window->phase_s);
@@ -275,7 +281,8 @@ bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *win
 	unsigned int next;
 
 	if (judge->part != MAL_JUDGE_BASE || !window->settled || judge->run < GAP ||
-	    ((moves || judge->steady < STEADY) && judge->restless < FIRST_LOOK))
+	    ((moves || judge->steady < STEADY) && judge->restless < FIRST_LOOK &&
+	     !loses_much(judge)))
 		return false;
 	next = choose(judge, window);
 	if (next == judge->trusted)
