@@ -55,7 +55,7 @@ struct mal_judge {
 	/* Seconds of a phase: the mean before, the trial's sum, and that after. */
 	double before, sum, after;
 	unsigned int away; /* windows since one that was as doing nothing */
-	unsigned int run; /* windows of the trusted way, one after the other */
+	unsigned int run;  /* windows of the trusted way, one after the other */
 	/* Seconds of a phase in the last windows of the trusted way, the last one first. */
 	double past[MAL_JUDGE_PAST];
 	/* Mean squares of what blocks of one and two windows would say of those alone. */
