@@ -95,14 +95,12 @@ static unsigned int find_step(const struct mal_windows *windows)
  */
 static bool learn_step(struct mal_windows *windows, double boundaries, double elapsed_s)
 {
+	double since = fmin(boundaries - windows->boundaries, STEP_MAX + 1);
 	size_t passed, kept;
 
-	/* The window that went on was thrown away. */
-	if (boundaries <= windows->boundaries)
-		windows->boundaries = windows->elapsed_s = 0;
-	passed = (size_t)fmin(boundaries - windows->boundaries, STEP_MAX + 1);
-	if (passed < 1)
+	if (since < 1)
 		return false;
+	passed = (size_t)since;
 	kept = MAL_WINDOWS_EARLY - passed;
 	memmove(windows->early_s, windows->early_s + passed, kept * sizeof(windows->early_s[0]));
 	memset(windows->early_s + kept, 0, passed * sizeof(windows->early_s[0]));
@@ -139,9 +137,14 @@ bool mal_windows_end(struct mal_windows *windows, double boundaries, double elap
 	return ends;
 }
 
+void mal_windows_throw_away(struct mal_windows *windows)
+{
+	windows->boundaries = windows->elapsed_s = 0;
+}
+
 void mal_windows_count_anew(struct mal_windows *windows)
 {
 	windows->stride = 1;
 	windows->step = windows->early = 0;
-	windows->boundaries = windows->elapsed_s = 0;
+	mal_windows_throw_away(windows);
 }

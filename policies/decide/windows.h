@@ -19,7 +19,6 @@
 #define MAL_WINDOWS_EARLY 32
 
 struct mal_windows {
-	uint64_t round;	     /* of samples */
 	uint64_t stride;     /* boundaries from one round to the next */
 	double window_s;     /* wanted length of a window */
 	unsigned int steady; /* windows without a change */
@@ -49,6 +48,9 @@ bool mal_windows_end(struct mal_windows *windows, double boundaries, double elap
 
 /* Has nothing moved for some windows? */
 bool mal_windows_are_steady(const struct mal_windows *windows);
+
+/* The window that goes on is thrown away, and another one begins. */
+void mal_windows_throw_away(struct mal_windows *windows);
 
 /* Boundaries of another kind count: how many there are in a window is not known yet. */
 void mal_windows_count_anew(struct mal_windows *windows);

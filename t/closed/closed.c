@@ -280,7 +280,6 @@ static void run(struct loop *loop)
 		if (phase < sampled + loop->windows.stride)
 			continue;
 		sampled = phase;
-		loop->windows.round++;
 		if (mal_windows_end(&loop->windows, (uint64_t)loop->boundaries,
 				    loop->samples[0].elapsed_s))
 			decide(loop, phase);

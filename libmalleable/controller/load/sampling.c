@@ -32,6 +32,7 @@ struct mal_sampling {
 	uint64_t since, weaker_kind_after;
 	/* As the present round began: the furthest boundary, and the tick. */
 	uint64_t began_at, began;
+	uint64_t round; /* the number of the present one */
 	uint64_t windows_begun;
 	enum mal_boundary_kind was; /* as the next window started */
 	struct mal_previous {
@@ -198,7 +199,7 @@ void mal_round_begin(struct mal_controller *controller)
 		     sampling->began + mal_s_to_ticks(sampling->was ? windows->window_s : 0));
 	atomic_store(&header->arrivals, 0);
 	atomic_store(&header->expected, running_ranks(controller));
-	atomic_store(&header->round, ++windows->round);
+	atomic_store(&header->round, ++sampling->round);
 	atomic_fetch_add(&header->answers, 1);
 	if (atomic_load(&header->awaiting))
 		mal_futex_wake(&header->answers, INT32_MAX);
@@ -298,7 +299,7 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 			continue;
 		controller->sampling->last[rank].snapshot = snapshots[rank];
 		controller->sampling->last[rank].valid =
-			snapshots[rank].round == controller->sampling->windows.round;
+			snapshots[rank].round == controller->sampling->round;
 	}
 	controller->sampling->was = controller->sampling->kind;
 	controller->sampling->windows_begun++;
@@ -342,7 +343,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 		if (!controller->ranks[rank].running)
 			continue;
 		if (!mal_snapshot_read(&controller->step->segment.ranks[rank], now) ||
-		    now->round != sampling->windows.round || !before->valid ||
+		    now->round != sampling->round || !before->valid ||
 		    !is_of_phases(sampling, &before->snapshot, now) ||
 		    now->tick <= before->snapshot.tick) {
 			window = false;
@@ -356,6 +357,7 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 	}
 	if (!window || round->elapsed_s <= 0) {
 		remember_round(controller, snapshots);
+		mal_windows_throw_away(&sampling->windows);
 		mal_plausibility_skip(controller);
 		return false;
 	}
