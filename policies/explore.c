@@ -20,6 +20,7 @@
  * Invariant: a program that scales loses little by it, and one that is contended and unbalanced
  * gets the better of both (t/unit/test_closed.c: explore_is_as_good_as_both).
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,25 +92,27 @@ struct state {
 	unsigned int max[MAL_MAX_RANKS]; /* CPUs that the others use; 0: all */
 	struct setting best, trial;
 	enum { BASE, TRIAL, AFTER } part;
-	int windows;	   /* of the part */
-	double sum_s;	   /* of their phase times, but for the first one's */
-	double trial_s;	   /* phase time in the trial */
-	bool searching;	   /* there may be more to try */
-	bool improved;	   /* the search in this dimension has found something */
-	bool together;	   /* all ranks are searched next */
-	int step;	   /* eighths, 0: all of them were tried */
-	bool again;	   /* threads, because of a better schedule */
-	bool threads_done; /* schedules are searched now */
-	bool downwards;	   /* the next trial of this step is below the best */
-	size_t schedule;   /* that is tried next */
-	double phase_s;	   /* average with the best */
-	int drifted, calm; /* windows in a row */
+	int windows;	       /* of the part */
+	double sum_s;	       /* of their phase times, but for the first one's */
+	double trial_s;	       /* phase time in the trial */
+	bool searching;	       /* there may be more to try */
+	bool improved;	       /* the search in this dimension has found something */
+	bool together;	       /* all ranks are searched next */
+	int step;	       /* eighths, 0: all of them were tried */
+	unsigned int measured; /* eighths, as bits, of this search */
+	bool again;	       /* threads, because of a better schedule */
+	bool threads_done;     /* schedules are searched now */
+	bool downwards;	       /* the next trial of this step is below the best */
+	size_t schedule;       /* that is tried next */
+	double phase_s;	       /* average with the best */
+	int drifted, calm;     /* windows in a row */
 	double run_s, lost_s;
 };
 
 static void search_threads(struct state *state, int step)
 {
 	state->step = step;
+	state->measured = 1u << state->best.eighths;
 	state->downwards = true;
 	state->improved = false;
 	state->threads_done = false;
@@ -173,16 +176,28 @@ static unsigned int use_of(const struct state *state, const struct mal_view *vie
 	return max < view->samples[rank].cpus ? max : 0;
 }
 
-/* Does the trial differ from the best setting, with the CPUs that ranks have now? */
-static bool is_other(const struct state *state, const struct mal_view *view)
+/* Do ranks use the same CPUs of those that they have now, with both settings? */
+static bool is_same_use(const struct state *state, const struct mal_view *view, struct setting one,
+			struct setting other)
 {
-	if (state->trial.schedule != state->best.schedule)
-		return true;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
-		if (view->samples[rank].running && use_of(state, view, rank, state->trial) !=
-							   use_of(state, view, rank, state->best))
-			return true;
-	return false;
+		if (view->samples[rank].running &&
+		    use_of(state, view, rank, one) != use_of(state, view, rank, other))
+			return false;
+	return true;
+}
+
+/* Do ranks use another number of CPUs in the trial than in all that this search has measured? */
+static bool is_new(const struct state *state, const struct mal_view *view)
+{
+	for (int eighths = 1; eighths <= ALL; eighths++) {
+		struct setting measured = {eighths, state->trial.schedule};
+
+		if ((state->measured >> eighths & 1) &&
+		    is_same_use(state, view, state->trial, measured))
+			return false;
+	}
+	return true;
 }
 
 static double computing_s(const struct mal_sample *sample)
@@ -261,8 +276,10 @@ static bool next_threads(struct state *state, const struct mal_view *view)
 		if (eighths < state->min || eighths > ALL)
 			continue;
 		state->trial = (struct setting){eighths, state->best.schedule};
-		if (is_other(state, view))
-			return true;
+		if (!is_new(state, view))
+			continue;
+		state->measured |= 1u << eighths;
+		return true;
 	}
 	return false;
 }
@@ -414,14 +431,14 @@ static void learn_trial(struct state *state, double phase_s, double window_s)
 		enter(state, AFTER);
 }
 
-/* The most that a trial beginning now may cost. */
+/* The most that a trial beginning now may cost: it ends at its first window that is so slow. */
 static double cost_of_trial(const struct state *state, double window_s)
 {
 	double longer = UNKNOWN_COST;
 
 	if (state->downwards && state->step && state->best.eighths > state->step)
 		longer = (double)state->best.eighths / (state->best.eighths - state->step);
-	return TRIAL_WINDOWS * window_s * (longer - 1);
+	return window_s * fmax(longer - 1, 2 * (CLEAR - 1));
 }
 
 static void begin_trial(struct state *state, const struct mal_view *view, double window_s)

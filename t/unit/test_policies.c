@@ -413,6 +413,32 @@ static void explore_finds_the_best(void **unused)
 	}
 }
 
+/* One of two CPUs is tried once, and both once more to compare; six eighths of them are both. */
+static void explore_measures_no_number_twice(void **unused)
+{
+	void *state = create(mal_policy_find("explore"));
+	unsigned int use[MAX] = {0}, used = 2, changes = 0, soon = 0;
+	struct policy_view node;
+
+	(void)unused;
+	make_view(&node, 1, 2, 2);
+	node.plan.use = use;
+	for (unsigned int i = 0; i < 500; i++) {
+		node.samples[0].elapsed_s = 0.05 * used;
+		node.samples[0].work_s = 0.05 * used * used;
+		node.samples[0].phases = 1;
+		assert_int_equal(mal_policy_explore.decide(state, &node.view, &node.plan), 0);
+		if (used != (use[0] ? use[0] : 2) && changes++ == 0)
+			soon = i;
+		used = use[0] ? use[0] : 2;
+	}
+	assert_int_equal(used, 1);
+	assert_int_equal(changes, 3);
+	/* The first window of a trial that is too slow is its last: that is 5 % of 20 windows. */
+	assert_in_range(soon, 18, 21);
+	mal_policy_explore.destroy(state);
+}
+
 /*
  * A program that is fastest with 8 of 16 threads, and with another schedule is faster still with
  * 12.
@@ -476,6 +502,7 @@ int main(void)
 		cmocka_unit_test(sabo_passes_over_ended_ranks),
 		cmocka_unit_test(sabo_refuses),
 		cmocka_unit_test(explore_finds_the_best),
+		cmocka_unit_test(explore_measures_no_number_twice),
 		cmocka_unit_test(explore_tunes_both),
 		cmocka_unit_test(explore_follows_a_change),
 		cmocka_unit_test(random_plans_are_fit),
