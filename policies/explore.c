@@ -3,19 +3,21 @@
  * explore.c: a layer over auto: find by trial how many of their CPUs ranks should use, and the best
  * loop schedule.
  *
- * A memory-bound or contended program can be faster with some CPUs off. The policy measures the
- * phase time with all CPUs, then with half of them, and so on in halved steps. Phase time mostly
- * has one minimum over the number of threads (Charm++'s "spreading" measures too), so five trials
- * find the best eighth. All ranks are tried together, then the longest ones alone if fewer threads
- * made these faster. Then the policy tries schedules for loops with schedule(runtime), and threads
- * again with a better schedule: tuned apart they miss the best (Kale, Menon, Senthil: Adaptive loop
- * scheduling with Charm++).
+ * A memory-bound or contended program can be faster with some CPUs off. Phase time mostly has one
+ * minimum over the number of threads (Charm++'s "spreading" measures too). So the policy first
+ * leaves one eighth of the CPUs off: if that makes phases longer as it does for work that scales,
+ * fewer threads are slower still, and the search is over at little cost. Else it takes larger steps
+ * down while phases become shorter, and then the middle of what is left on both sides of the best
+ * (Bentley, Yao: An almost optimal algorithm for unbounded searching, 1976). All ranks are tried
+ * together, then the longest ones alone if fewer threads made these faster. Then the policy tries
+ * schedules for loops with schedule(runtime), and threads again with a better schedule: tuned apart
+ * they miss the best (Kale, Menon, Senthil: Adaptive loop scheduling with Charm++).
  *
- * A trial lasts three short windows; the first is not counted. It begins only when auto has been at
- * rest, and when its cost, for a program that scales perfectly, fits into BUDGET of the run so far.
- * It ends early if it is slow. What is faster than the windows before it and after it stays, and
- * auto learns how many CPUs each rank uses. When the phase time changes for good, the search starts
- * again.
+ * A trial lasts three short windows; the first is not counted, but the trial is over if that one is
+ * slow already. It begins only when auto has been at rest, and when its cost, for a program that
+ * scales perfectly, fits into BUDGET of the run so far. What is faster than the windows before it
+ * and after it stays, and auto learns how many CPUs each rank uses. When the phase time changes for
+ * good, the search starts again.
  *
  * Invariant: a program that scales loses little by it, and one that is contended and unbalanced
  * gets the better of both (t/unit/test_closed.c: explore_is_as_good_as_both).
@@ -46,9 +48,6 @@ static const struct mal_param params[] = {
 
 /* The policy counts use in eighths of the CPUs that a rank has when its search begins. */
 #define ALL 8
-#define FIRST_STEP 4
-/* Another schedule shifts the best number of threads only a little. */
-#define NEXT_STEP 2
 /* Ranks that compute for this part of the longest one's time are searched together with it. */
 #define NEAR 0.8
 /* A trial begins when auto has been at rest for so many windows. */
@@ -56,7 +55,7 @@ static const struct mal_param params[] = {
 /* Windows of a trial, and of the best setting after one that looks better. */
 #define TRIAL_WINDOWS 3
 #define AFTER_WINDOWS 2
-/* A trial is over as soon as it is so many times as slow. */
+/* What is slower by this than fewer CPUs make work has another reason. */
 #define CLEAR 1.25
 /* Assume that more threads, or another schedule, make a window this many times as long. */
 #define UNKNOWN_COST 1.5
@@ -98,22 +97,25 @@ struct state {
 	bool searching;	       /* there may be more to try */
 	bool improved;	       /* the search in this dimension has found something */
 	bool together;	       /* all ranks are searched next */
-	int step;	       /* eighths, 0: all of them were tried */
+	int low, high;	       /* eighths: too few and too many, the best are between them */
 	unsigned int measured; /* eighths, as bits, of this search */
+	int step;	       /* down, in eighths; 0: there are bounds on both sides */
+	bool chosen;	       /* the trial, which waits until it may cost so much */
+	double longer;	       /* phases of it, of work that scales, at most so many times */
 	bool again;	       /* threads, because of a better schedule */
 	bool threads_done;     /* schedules are searched now */
-	bool downwards;	       /* the next trial of this step is below the best */
 	size_t schedule;       /* that is tried next */
 	double phase_s;	       /* average with the best */
 	int drifted, calm;     /* windows in a row */
 	double run_s, lost_s;
 };
 
-static void search_threads(struct state *state, int step)
+static void search_threads(struct state *state)
 {
-	state->step = step;
+	state->low = state->min - 1;
+	state->high = ALL + 1;
+	state->step = 1;
 	state->measured = 1u << state->best.eighths;
-	state->downwards = true;
 	state->improved = false;
 	state->threads_done = false;
 }
@@ -121,10 +123,11 @@ static void search_threads(struct state *state, int step)
 /* Search anew, all ranks together at first. */
 static void begin_search(struct state *state)
 {
-	search_threads(state, FIRST_STEP);
+	search_threads(state);
 	memset(state->searched, 0, sizeof(state->searched));
 	memset(state->hopeful, 0, sizeof(state->hopeful));
 	state->searching = state->together = true;
+	state->chosen = false;
 	state->drifted = 0;
 }
 
@@ -187,16 +190,14 @@ static bool is_same_use(const struct state *state, const struct mal_view *view, 
 	return true;
 }
 
-/* Do ranks use another number of CPUs in the trial than in all that this search has measured? */
-static bool is_new(const struct state *state, const struct mal_view *view)
+/* Do ranks use another number of CPUs with EIGHTHS than in all that this search has measured? */
+static bool is_new(const struct state *state, const struct mal_view *view, int eighths)
 {
-	for (int eighths = 1; eighths <= ALL; eighths++) {
-		struct setting measured = {eighths, state->trial.schedule};
-
-		if ((state->measured >> eighths & 1) &&
-		    is_same_use(state, view, state->trial, measured))
+	for (int other = 1; other <= ALL; other++)
+		if ((state->measured >> other & 1) &&
+		    is_same_use(state, view, (struct setting){eighths, 0},
+				(struct setting){other, 0}))
 			return false;
-	}
 	return true;
 }
 
@@ -257,31 +258,43 @@ static bool next_ranks(struct state *state, const struct mal_view *view)
 	if (!state->together && !others)
 		return false;
 	state->again = state->together = false;
-	search_threads(state, FIRST_STEP);
+	search_threads(state);
 	return true;
 }
 
-/*
- * Choose other numbers of threads: on one side of the best, then on the other, then in smaller
- * steps. Returns false when all were tried.
- */
+/* The eighths from FIRST to LAST that are new, ascending, in LIST. Returns how many there are. */
+static int list_new(const struct state *state, const struct mal_view *view, int first, int last,
+		    int *list)
+{
+	int count = 0;
+
+	for (int eighths = first; eighths <= last; eighths++)
+		if (is_new(state, view, eighths))
+			list[count++] = eighths;
+	return count;
+}
+
+/* Choose another number of threads. Returns false when none is left between the bounds. */
 static bool next_threads(struct state *state, const struct mal_view *view)
 {
-	while (state->step) {
-		int eighths = state->best.eighths + (state->downwards ? -state->step : state->step);
+	int below[ALL], above[ALL], eighths, best = state->best.eighths;
+	int fewer = list_new(state, view, state->low + 1, best - 1, below);
+	int more = list_new(state, view, best + 1, state->high - 1, above);
 
-		if (!state->downwards)
-			state->step /= 2;
-		state->downwards = !state->downwards;
-		if (eighths < state->min || eighths > ALL)
-			continue;
-		state->trial = (struct setting){eighths, state->best.schedule};
-		if (!is_new(state, view))
-			continue;
-		state->measured |= 1u << eighths;
-		return true;
+	if (!fewer && !more)
+		return false;
+	if (state->step && fewer) {
+		int i = fewer - 1;
+
+		while (i && below[i] > best - state->step)
+			i--;
+		eighths = below[i];
+	} else {
+		eighths = fewer > more ? below[fewer / 2] : above[more / 2];
 	}
-	return false;
+	state->trial = (struct setting){eighths, state->best.schedule};
+	state->measured |= 1u << eighths;
+	return true;
 }
 
 /*
@@ -308,7 +321,7 @@ static bool next_schedule(struct state *state)
  */
 static bool next_setting(struct state *state, const struct mal_view *view)
 {
-	if (next_threads(state, view))
+	if (!state->threads_done && next_threads(state, view))
 		return true;
 	if (!state->tune)
 		return false;
@@ -317,7 +330,7 @@ static bool next_setting(struct state *state, const struct mal_view *view)
 			return true;
 		if (!state->improved)
 			return false;
-		search_threads(state, NEXT_STEP);
+		search_threads(state);
 		state->again = true;
 		if (next_threads(state, view))
 			return true;
@@ -345,17 +358,52 @@ static void enter(struct state *state, int part)
 	state->sum_s = 0;
 }
 
+/* The next step down from BEST: no further than to half of it. */
+static int next_step(const struct state *state, int best)
+{
+	return 2 * state->step <= best / 2 ? 2 * state->step : best / 2;
+}
+
 /* The trial was faster than the best setting before it and after it. */
 static void keep(struct state *state)
 {
-	/* Continue from here in smaller steps, on both sides. */
-	if (state->step && !state->downwards)
-		state->step /= 2;
-	state->downwards = true;
+	if (state->trial.eighths > state->best.eighths)
+		state->low = state->best.eighths;
+	else
+		state->high = state->best.eighths;
+	state->step = next_step(state, state->trial.eighths);
 	state->best = state->trial;
 	state->phase_s = state->trial_s;
 	state->improved = true;
+	enter(state, BASE);
 	tell(state);
+}
+
+/* Phases of PHASE_S are longer by half as much as those of work that scales, or more. */
+static bool is_slow(const struct state *state, double phase_s)
+{
+	return phase_s >= state->phase_s * (1 + state->longer) / 2;
+}
+
+/*
+ * The trial was not faster, its phases took PHASE_S. Fewer threads than these may still be faster
+ * if it was hardly slower, or slower than fewer CPUs alone make work: its parts may be uneven.
+ */
+static void drop(struct state *state, double phase_s)
+{
+	double times = phase_s / state->phase_s;
+	bool scales = is_slow(state, phase_s) && times <= CLEAR * state->longer;
+	int step = next_step(state, state->best.eighths);
+
+	enter(state, BASE);
+	if (state->trial.eighths > state->best.eighths) {
+		state->high = state->trial.eighths;
+	} else if (!scales && step > state->step) {
+		state->step = step;
+	} else {
+		state->low = state->trial.eighths;
+		state->step = 0;
+	}
 }
 
 static bool is_faster(const struct state *state, double best_s)
@@ -416,39 +464,55 @@ static void learn_trial(struct state *state, double phase_s, double window_s)
 			return;
 		if (is_faster(state, (state->phase_s + state->sum_s / (AFTER_WINDOWS - 1)) / 2))
 			keep(state);
-		enter(state, BASE);
+		else
+			drop(state, state->trial_s);
 		return;
 	}
 	if (state->windows < 2) {
-		if (phase_s > CLEAR * state->phase_s)
-			enter(state, BASE);
+		if (is_slow(state, phase_s))
+			drop(state, phase_s);
 		return;
 	}
 	state->trial_s = state->sum_s / (state->windows - 1);
 	if (!is_faster(state, state->phase_s))
-		enter(state, BASE);
+		drop(state, state->trial_s);
 	else if (state->windows == TRIAL_WINDOWS)
 		enter(state, AFTER);
 }
 
-/* The most that a trial beginning now may cost: it ends at its first window that is so slow. */
-static double cost_of_trial(const struct state *state, double window_s)
+/* So many times as long are phases of the trial at most, of work that scales. */
+static double times_longer(const struct state *state, const struct mal_view *view)
 {
-	double longer = UNKNOWN_COST;
+	double longer = 1;
 
-	if (state->downwards && state->step && state->best.eighths > state->step)
-		longer = (double)state->best.eighths / (state->best.eighths - state->step);
-	return window_s * fmax(longer - 1, 2 * (CLEAR - 1));
+	if (state->trial.schedule != state->best.schedule ||
+	    state->trial.eighths > state->best.eighths)
+		return UNKNOWN_COST;
+	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
+		unsigned int cpus = view->samples[rank].cpus,
+			     best = use_of(state, view, rank, state->best),
+			     trial = use_of(state, view, rank, state->trial);
+
+		if (view->samples[rank].running && trial)
+			longer = fmax(longer, (double)(best ? best : cpus) / trial);
+	}
+	return longer;
 }
 
+/* What is slow ends at its first window, so two windows of what is not cost no more than one. */
 static void begin_trial(struct state *state, const struct mal_view *view, double window_s)
 {
-	if (!state->searching || state->calm < REST || state->rest < REST ||
-	    state->lost_s + cost_of_trial(state, window_s) > state->budget * state->run_s)
+	if (!state->searching || state->calm < REST || state->rest < REST)
 		return;
-	state->searching = next_trial(state, view);
-	if (state->searching)
-		enter(state, TRIAL);
+	if (!state->chosen) {
+		state->searching = state->chosen = next_trial(state, view);
+		state->longer = times_longer(state, view);
+	}
+	if (!state->searching ||
+	    state->lost_s + (state->longer - 1) * window_s > state->budget * state->run_s)
+		return;
+	state->chosen = false;
+	enter(state, TRIAL);
 }
 
 /* Lend and move as auto does, which knows how many CPUs each rank can use. */

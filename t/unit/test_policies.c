@@ -413,30 +413,64 @@ static void explore_finds_the_best(void **unused)
 	}
 }
 
+/* Of a program that takes times_of[CPUs] a phase: what the search does with a rank of CPUS. */
+struct search {
+	unsigned int used, least, changes, soon; /* at the end, at least, how often, at first */
+};
+
+static struct search search(unsigned int cpus, const double *times_of)
+{
+	struct search found = {cpus, cpus, 0, 0};
+	void *state = create(mal_policy_find("explore"));
+	unsigned int use[MAX] = {0};
+	struct policy_view node;
+
+	make_view(&node, 1, cpus, cpus);
+	node.plan.use = use;
+	for (unsigned int i = 0; i < 500; i++) {
+		node.samples[0].elapsed_s = 0.05 * times_of[found.used];
+		node.samples[0].work_s = node.samples[0].elapsed_s * found.used;
+		node.samples[0].phases = 1;
+		assert_int_equal(mal_policy_explore.decide(state, &node.view, &node.plan), 0);
+		if (found.used != (use[0] ? use[0] : cpus) && found.changes++ == 0)
+			found.soon = i;
+		found.used = use[0] ? use[0] : cpus;
+		found.least = found.used < found.least ? found.used : found.least;
+	}
+	mal_policy_explore.destroy(state);
+	return found;
+}
+
 /* One of two CPUs is tried once, and both once more to compare; six eighths of them are both. */
 static void explore_measures_no_number_twice(void **unused)
 {
-	void *state = create(mal_policy_find("explore"));
-	unsigned int use[MAX] = {0}, used = 2, changes = 0, soon = 0;
-	struct policy_view node;
+	struct search found = search(2, (const double[]){0, 1, 2});
 
 	(void)unused;
-	make_view(&node, 1, 2, 2);
-	node.plan.use = use;
-	for (unsigned int i = 0; i < 500; i++) {
-		node.samples[0].elapsed_s = 0.05 * used;
-		node.samples[0].work_s = 0.05 * used * used;
-		node.samples[0].phases = 1;
-		assert_int_equal(mal_policy_explore.decide(state, &node.view, &node.plan), 0);
-		if (used != (use[0] ? use[0] : 2) && changes++ == 0)
-			soon = i;
-		used = use[0] ? use[0] : 2;
-	}
-	assert_int_equal(used, 1);
-	assert_int_equal(changes, 3);
+	assert_int_equal(found.used, 1);
+	assert_int_equal(found.changes, 3);
 	/* The first window of a trial that is too slow is its last: that is 5 % of 20 windows. */
-	assert_in_range(soon, 18, 21);
-	mal_policy_explore.destroy(state);
+	assert_in_range(found.soon, 18, 21);
+}
+
+/* If one CPU less makes work so much longer as it has to, still fewer are not tried. */
+static void explore_leaves_what_scales(void **unused)
+{
+	struct search found = search(8, (const double[]){0, 8, 4, 2.67, 2, 1.6, 1.33, 1.14, 1});
+
+	(void)unused;
+	assert_int_equal(found.used, 8);
+	assert_int_equal(found.least, 7);
+	assert_int_equal(found.changes, 2);
+}
+
+/* Eight equal parts take as long on seven CPUs as on four, and these are in each other's way. */
+static void explore_sees_past_uneven_parts(void **unused)
+{
+	struct search found = search(8, (const double[]){0, 8, 3, 2.2, 0.8, 1.7, 1.8, 1.9, 1});
+
+	(void)unused;
+	assert_int_equal(found.used, 4);
 }
 
 /*
@@ -503,6 +537,8 @@ int main(void)
 		cmocka_unit_test(sabo_refuses),
 		cmocka_unit_test(explore_finds_the_best),
 		cmocka_unit_test(explore_measures_no_number_twice),
+		cmocka_unit_test(explore_leaves_what_scales),
+		cmocka_unit_test(explore_sees_past_uneven_parts),
 		cmocka_unit_test(explore_tunes_both),
 		cmocka_unit_test(explore_follows_a_change),
 		cmocka_unit_test(random_plans_are_fit),
