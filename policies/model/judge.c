@@ -42,7 +42,7 @@
 
 void mal_judge_renew(struct mal_judge *judge)
 {
-	judge->began_s = judge->home_s = 0;
+	judge->home.last_s = judge->home.fast_s = 0;
 	judge->run = 0;
 	judge->still = 0;
 	judge->noise[0] = judge->noise[1] = NOISE_FIRST * NOISE_FIRST;
@@ -181,8 +181,8 @@ static double expected_loss(const struct mal_judge *judge, unsigned int way)
 {
 	if (judge->ways[way].blocks > 0)
 		return fmax(0, -judge->ways[way].mean);
-	if (way == 0 && judge->began_s > 0)
-		return fmax(0, log(judge->began_s / past_of(judge, MAL_JUDGE_PAST)));
+	if (way == 0 && judge->home.fast_s > 0)
+		return fmax(0, log(judge->home.fast_s / past_of(judge, MAL_JUDGE_PAST)));
 	return UNKNOWN;
 }
 
@@ -201,9 +201,17 @@ static bool loses_much(const struct mal_judge *judge)
 {
 	double least = fmin(judge->past[0], judge->past[1]);
 
-	return judge->away >= GAP && judge->away <= FIRST && judge->ways[0].blocks < 1 &&
-	       judge->began_s > 0 &&
-	       log(least / judge->began_s) > fmax(CLEAR, FAR * sqrt(judge->noise[0]));
+	return judge->home.ago >= GAP && judge->home.ago <= FIRST && judge->ways[0].blocks < 1 &&
+	       judge->home.fast_s > 0 &&
+	       log(least / judge->home.fast_s) > fmax(CLEAR, FAR * sqrt(judge->noise[0]));
+}
+
+/* Is it time for a block? MOVES: the trusted way is about to move CPUs. */
+static bool is_time(const struct mal_judge *judge, bool moves)
+{
+	bool rests = !moves && judge->steady >= STEADY;
+
+	return rests || judge->restless >= FIRST_LOOK || loses_much(judge);
 }
 
 /* Whether WAY may challenge the trusted one now. */
@@ -269,11 +277,12 @@ static void go_on(struct mal_judge *judge, const struct mal_judge_window *window
 {
 	learn_noise(judge, window->phase_s);
 	judge->left += NEW * (window->left - judge->left);
-	judge->away = window->apart ? judge->away + 1 : 0;
+	judge->home.ago = window->apart ? judge->home.ago + 1 : 0;
 	if (window->apart)
 		return;
-	judge->began_s = fmin(window->phase_s, judge->home_s > 0 ? judge->home_s : window->phase_s);
-	judge->home_s = window->phase_s;
+	judge->home.fast_s = judge->home.last_s > 0 ? fmin(window->phase_s, judge->home.last_s)
+						    : window->phase_s;
+	judge->home.last_s = window->phase_s;
 }
 
 bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *window, bool moves)
@@ -281,8 +290,7 @@ bool mal_judge_begin(struct mal_judge *judge, const struct mal_judge_window *win
 	unsigned int next;
 
 	if (judge->part != MAL_JUDGE_BASE || !window->settled || judge->run < GAP ||
-	    ((moves || judge->steady < STEADY) && judge->restless < FIRST_LOOK &&
-	     !loses_much(judge)))
+	    !is_time(judge, moves))
 		return false;
 	next = choose(judge, window);
 	if (next == judge->trusted)

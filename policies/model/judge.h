@@ -49,13 +49,15 @@ struct mal_judge {
 	enum { MAL_JUDGE_BASE, MAL_JUDGE_OTHER, MAL_JUDGE_AFTER } part; /* of a block */
 	/* Windows of that part. */
 	unsigned int wanted, had, waited, rested;
-	/* Of a phase, in the last window that was as doing nothing, and in the faster one of the
-	 * last two, as one may have been disturbed; 0: none. */
-	double home_s, began_s;
+	/* Windows that were as doing nothing: seconds of a phase in the last one, and in the faster
+	 * one of the last two, as one may have been disturbed; 0: none. And windows since. */
+	struct {
+		double last_s, fast_s;
+		unsigned int ago;
+	} home;
 	/* Seconds of a phase: the mean before, the trial's sum, and that after. */
 	double before, sum, after;
-	unsigned int away; /* windows since one that was as doing nothing */
-	unsigned int run;  /* windows of the trusted way, one after the other */
+	unsigned int run; /* windows of the trusted way, one after the other */
 	/* Seconds of a phase in the last windows of the trusted way, the last one first. */
 	double past[MAL_JUDGE_PAST];
 	/* Mean squares of what blocks of one and two windows would say of those alone. */
