@@ -62,6 +62,16 @@ static struct run begin(unsigned int allowed, unsigned int first)
 	return run;
 }
 
+/* A window that is as doing nothing, before CPUs move. */
+static void at_home(struct run *run, double phase_s)
+{
+	struct mal_judge_window window = window_of(run);
+
+	window.phase_s = phase_s;
+	window.apart = false;
+	mal_judge_learn(&run->judge, &window);
+}
+
 /* Doing nothing is not believed to be slow for one window of it that took long. */
 static void a_long_window_at_home_hides_no_loss(void **state)
 {
@@ -69,13 +79,8 @@ static void a_long_window_at_home_hides_no_loss(void **state)
 
 	(void)state;
 	run.phase_s[MAL_WAY_MOVE] = 1.5;
-	for (unsigned int i = 0; i < 2; i++) {
-		struct mal_judge_window window = window_of(&run);
-
-		window.phase_s = i ? 3.2 : 1;
-		window.apart = false;
-		mal_judge_learn(&run.judge, &window);
-	}
+	at_home(&run, 1);
+	at_home(&run, 3.2);
 	pass(&run, 20);
 	assert_int_equal(run.judge.trusted, 0);
 }
@@ -87,13 +92,8 @@ static void a_great_loss_is_tried_at_once(void **state)
 
 	(void)state;
 	run.phase_s[MAL_WAY_MOVE] = 1.5;
-	for (unsigned int i = 0; i < 2; i++) {
-		struct mal_judge_window window = window_of(&run);
-
-		window.phase_s = 1;
-		window.apart = false;
-		mal_judge_learn(&run.judge, &window);
-	}
+	at_home(&run, 1);
+	at_home(&run, 1);
 	pass(&run, 6);
 	assert_int_equal(run.judge.trusted, 0);
 }
