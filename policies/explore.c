@@ -6,12 +6,10 @@
  * A memory-bound or contended program can be faster with some CPUs off. Phase time mostly has one
  * minimum over the number of threads (Charm++'s "spreading" measures too). So the policy first
  * leaves one eighth of the CPUs off: if that makes phases longer as it does for work that scales,
- * fewer threads are slower still, and the search is over at little cost. Else it takes larger steps
- * down while phases become shorter, and then the middle of what is left on both sides of the best
- * (Bentley, Yao: An almost optimal algorithm for unbounded searching, 1976). All ranks are tried
- * together, then the longest ones alone if fewer threads made these faster. Then the policy tries
- * schedules for loops with schedule(runtime), and threads again with a better schedule: tuned apart
- * they miss the best (Kale, Menon, Senthil: Adaptive loop scheduling with Charm++).
+ * fewer threads are slower still, and the search is over at little cost (bracket.h). All ranks are
+ * tried together, then the longest ones alone if fewer threads made these faster. Then the policy
+ * tries schedules for loops with schedule(runtime), and threads again with a better schedule: tuned
+ * apart they miss the best (Kale, Menon, Senthil: Adaptive loop scheduling with Charm++).
  *
  * A trial lasts three short windows; the first is not counted, but the trial is over if that one is
  * slow already. It begins only when auto has been at rest, and when its cost, for a program that
@@ -29,6 +27,7 @@
 #include "policies/auto.h"
 #include "policies/interface/builtin.h"
 #include "policies/interface/limits.h"
+#include "policies/model/bracket.h"
 #include "policies/model/model.h"
 
 enum { PARAM_BUDGET = MAL_AUTO_PARAMS, PARAM_MIN, PARAM_SCHEDULE };
@@ -91,31 +90,26 @@ struct state {
 	unsigned int max[MAL_MAX_RANKS]; /* CPUs that the others use; 0: all */
 	struct setting best, trial;
 	enum { BASE, TRIAL, AFTER } part;
-	int windows;	       /* of the part */
-	double sum_s;	       /* of their phase times, but for the first one's */
-	double trial_s;	       /* phase time in the trial */
-	bool searching;	       /* there may be more to try */
-	bool improved;	       /* the search in this dimension has found something */
-	bool together;	       /* all ranks are searched next */
-	int low, high;	       /* eighths: too few and too many, the best are between them */
-	unsigned int measured; /* eighths, as bits, of this search */
-	int step;	       /* down, in eighths; 0: there are bounds on both sides */
-	bool chosen;	       /* the trial, which waits until it may cost so much */
-	double longer;	       /* phases of it, of work that scales, at most so many times */
-	bool again;	       /* threads, because of a better schedule */
-	bool threads_done;     /* schedules are searched now */
-	size_t schedule;       /* that is tried next */
-	double phase_s;	       /* average with the best */
-	int drifted, calm;     /* windows in a row */
+	int windows;		    /* of the part */
+	double sum_s;		    /* of their phase times, but for the first one's */
+	double trial_s;		    /* phase time in the trial */
+	bool searching;		    /* there may be more to try */
+	bool improved;		    /* the search in this dimension has found something */
+	bool together;		    /* all ranks are searched next */
+	struct mal_bracket eighths; /* the search for the best number of them */
+	bool chosen;		    /* the trial, which waits until it may cost so much */
+	double longer;		    /* phases of it, of work that scales, at most so many times */
+	bool again;		    /* threads, because of a better schedule */
+	bool threads_done;	    /* schedules are searched now */
+	size_t schedule;	    /* that is tried next */
+	double phase_s;		    /* average with the best */
+	int drifted, calm;	    /* windows in a row */
 	double run_s, lost_s;
 };
 
 static void search_threads(struct state *state)
 {
-	state->low = state->min - 1;
-	state->high = ALL + 1;
-	state->step = 1;
-	state->measured = 1u << state->best.eighths;
+	mal_bracket_begin(&state->eighths, state->min, ALL, state->best.eighths);
 	state->improved = false;
 	state->threads_done = false;
 }
@@ -179,26 +173,34 @@ static unsigned int use_of(const struct state *state, const struct mal_view *vie
 	return max < view->samples[rank].cpus ? max : 0;
 }
 
-/* Do ranks use the same CPUs of those that they have now, with both settings? */
-static bool is_same_use(const struct state *state, const struct mal_view *view, struct setting one,
-			struct setting other)
+/* Do ranks use as many of the CPUs that they have now with both numbers of eighths? */
+static bool is_same_use(const struct state *state, const struct mal_view *view, int one, int other)
 {
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
 		if (view->samples[rank].running &&
-		    use_of(state, view, rank, one) != use_of(state, view, rank, other))
+		    use_of(state, view, rank, (struct setting){one, 0}) !=
+			    use_of(state, view, rank, (struct setting){other, 0}))
 			return false;
 	return true;
 }
 
-/* Do ranks use another number of CPUs with EIGHTHS than in all that this search has measured? */
-static bool is_new(const struct state *state, const struct mal_view *view, int eighths)
+/*
+ * The eighths, as bits, with which ranks use other numbers of CPUs than in all that this search has
+ * measured.
+ */
+static unsigned int fresh(const struct state *state, const struct mal_view *view)
 {
-	for (int other = 1; other <= ALL; other++)
-		if ((state->measured >> other & 1) &&
-		    is_same_use(state, view, (struct setting){eighths, 0},
-				(struct setting){other, 0}))
-			return false;
-	return true;
+	unsigned int bits = 0;
+
+	for (int eighths = 1; eighths <= ALL; eighths++) {
+		bool is_new = true;
+
+		for (int other = 1; is_new && other <= ALL; other++)
+			is_new = !(state->eighths.measured >> other & 1) ||
+				 !is_same_use(state, view, eighths, other);
+		bits |= (unsigned int)is_new << eighths;
+	}
+	return bits;
 }
 
 static double computing_s(const struct mal_sample *sample)
@@ -262,39 +264,13 @@ static bool next_ranks(struct state *state, const struct mal_view *view)
 	return true;
 }
 
-/* The eighths from FIRST to LAST that are new, ascending, in LIST. Returns how many there are. */
-static int list_new(const struct state *state, const struct mal_view *view, int first, int last,
-		    int *list)
-{
-	int count = 0;
-
-	for (int eighths = first; eighths <= last; eighths++)
-		if (is_new(state, view, eighths))
-			list[count++] = eighths;
-	return count;
-}
-
-/* Choose another number of threads. Returns false when none is left between the bounds. */
+/* Choose another number of threads. Returns false when none is left. */
 static bool next_threads(struct state *state, const struct mal_view *view)
 {
-	int below[ALL], above[ALL], eighths, best = state->best.eighths;
-	int fewer = list_new(state, view, state->low + 1, best - 1, below);
-	int more = list_new(state, view, best + 1, state->high - 1, above);
+	int eighths = mal_bracket_next(&state->eighths, state->best.eighths, fresh(state, view));
 
-	if (!fewer && !more)
-		return false;
-	if (state->step && fewer) {
-		int i = fewer - 1;
-
-		while (i && below[i] > best - state->step)
-			i--;
-		eighths = below[i];
-	} else {
-		eighths = fewer > more ? below[fewer / 2] : above[more / 2];
-	}
 	state->trial = (struct setting){eighths, state->best.schedule};
-	state->measured |= 1u << eighths;
-	return true;
+	return eighths != 0;
 }
 
 /*
@@ -358,20 +334,10 @@ static void enter(struct state *state, int part)
 	state->sum_s = 0;
 }
 
-/* The next step down from BEST: no further than to half of it. */
-static int next_step(const struct state *state, int best)
-{
-	return 2 * state->step <= best / 2 ? 2 * state->step : best / 2;
-}
-
 /* The trial was faster than the best setting before it and after it. */
 static void keep(struct state *state)
 {
-	if (state->trial.eighths > state->best.eighths)
-		state->low = state->best.eighths;
-	else
-		state->high = state->best.eighths;
-	state->step = next_step(state, state->trial.eighths);
+	mal_bracket_keep(&state->eighths, state->best.eighths, state->trial.eighths);
 	state->best = state->trial;
 	state->phase_s = state->trial_s;
 	state->improved = true;
@@ -393,17 +359,9 @@ static void drop(struct state *state, double phase_s)
 {
 	double times = phase_s / state->phase_s;
 	bool scales = is_slow(state, phase_s) && times <= CLEAR * state->longer;
-	int step = next_step(state, state->best.eighths);
 
+	mal_bracket_drop(&state->eighths, state->best.eighths, state->trial.eighths, !scales);
 	enter(state, BASE);
-	if (state->trial.eighths > state->best.eighths) {
-		state->high = state->trial.eighths;
-	} else if (!scales && step > state->step) {
-		state->step = step;
-	} else {
-		state->low = state->trial.eighths;
-		state->step = 0;
-	}
 }
 
 static bool is_faster(const struct state *state, double best_s)
@@ -581,7 +539,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 		learn_trial(state, phase_s, window_s);
 	}
 	setting = state->part == TRIAL ? state->trial : state->best;
-	plan->short_windows |= state->searching;
+	plan->short_windows |= state->part != BASE;
 	plan->schedule = schedules[setting.schedule];
 	for (unsigned int rank = 0; plan->use && rank < view->rank_count; rank++)
 		plan->use[rank] = use_of(state, view, rank, setting);

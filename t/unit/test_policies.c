@@ -416,11 +416,12 @@ static void explore_finds_the_best(void **unused)
 /* Of a program that takes times_of[CPUs] a phase: what the search does with a rank of CPUS. */
 struct search {
 	unsigned int used, least, changes, soon; /* at the end, at least, how often, at first */
+	unsigned int brief;			 /* windows to be short, whose ends ranks await */
 };
 
 static struct search search(unsigned int cpus, const double *times_of)
 {
-	struct search found = {cpus, cpus, 0, 0};
+	struct search found = {cpus, cpus, 0, 0, 0};
 	void *state = create(mal_policy_find("explore"));
 	unsigned int use[MAX] = {0};
 	struct policy_view node;
@@ -431,7 +432,9 @@ static struct search search(unsigned int cpus, const double *times_of)
 		node.samples[0].elapsed_s = 0.05 * times_of[found.used];
 		node.samples[0].work_s = node.samples[0].elapsed_s * found.used;
 		node.samples[0].phases = 1;
+		node.plan.short_windows = false;
 		assert_int_equal(mal_policy_explore.decide(state, &node.view, &node.plan), 0);
+		found.brief += node.plan.short_windows;
 		if (found.used != (use[0] ? use[0] : cpus) && found.changes++ == 0)
 			found.soon = i;
 		found.used = use[0] ? use[0] : cpus;
@@ -462,6 +465,7 @@ static void explore_leaves_what_scales(void **unused)
 	assert_int_equal(found.used, 8);
 	assert_int_equal(found.least, 7);
 	assert_int_equal(found.changes, 2);
+	assert_int_equal(found.brief, 1);
 }
 
 /* Eight equal parts take as long on seven CPUs as on four, and these are in each other's way. */
