@@ -245,6 +245,11 @@ scripts() {
 }
 ok "scripts help and refuse what they do not know" scripts
 
+mutants() { "$srcdir/contrib/mutants" --list "$@" policies; }
+parts() { mutants --count 3 && mutants --skip 3 --count 2; }
+in_parts() { [ "$(parts)" = "$(mutants --count 5)" ]; }
+ok "contrib/mutants draws in parts what it draws at once" in_parts
+
 # A Slurm that does not answer, and none.
 mkdir bin
 printf '#!/bin/sh\necho "srun: error: a" >&2\necho "srun: fatal: b" >&2\nexit 1\n' >bin/srun
