@@ -325,15 +325,15 @@ static void is_refused(void **state)
 	outside_a_step_nothing_happens(state);
 }
 
-/* What a rank that stays outside says, in TEXT of SIZE bytes. */
-static void hear(char *text, size_t size)
+/* What a rank says in DO_WHAT, in TEXT of SIZE bytes. */
+static void hear(CMUnitTestFunction do_what, char *text, size_t size)
 {
 	ssize_t length;
 	int ends[2];
 
 	assert_int_equal(pipe(ends), 0);
 	said = ends[1];
-	run_alone(is_refused, NULL);
+	run_alone(do_what, NULL);
 	close(said);
 	length = read(ends[0], text, size - 1);
 	close(ends[0]);
@@ -346,7 +346,7 @@ static void refused(const char *why)
 	char text[256];
 
 	view.header->refused = false;
-	hear(text, sizeof(text));
+	hear(is_refused, text, sizeof(text));
 	if (!strstr(text, why) || !strstr(text, "; this rank runs unbalanced\n"))
 		fail_msg("%s", text);
 }
@@ -384,7 +384,7 @@ static void refusals_name_what_is_wrong(void **state)
 	view.ranks[0].state = MAL_RANK_RUNNING;
 	refused("several OpenMP or MPI programs at once");
 	/* Of hundreds of programs one has a line. */
-	hear(text, sizeof(text));
+	hear(is_refused, text, sizeof(text));
 	assert_string_equal(text, "");
 	view.ranks[0].state = MAL_RANK_ABSENT;
 	refused("several OpenMP or MPI programs at once");
@@ -398,6 +398,29 @@ static void refusals_name_what_is_wrong(void **state)
 	mal_attach();
 	assert_false(mal.active);
 	assert_true(mal.observe);
+}
+
+static void warns(void **state)
+{
+	(void)state;
+	dup2(said, STDERR_FILENO);
+	mal_warn_for_all("it is so");
+	mal_warn_for_all("and so");
+}
+
+/* What is the same for all ranks: one of them says it, and once. */
+static void first_rank_warns_for_all(void **state)
+{
+	char text[256];
+
+	(void)state;
+	setenv("SLURM_PROCID", "1", 1);
+	hear(warns, text, sizeof(text));
+	assert_string_equal(text, "");
+	setenv("SLURM_PROCID", "0", 1);
+	hear(warns, text, sizeof(text));
+	assert_string_equal(text, "balance: it is so\n");
+	unsetenv("SLURM_PROCID");
 }
 
 /*
@@ -499,6 +522,7 @@ int main(void)
 		CASE(begins_with_less),
 		CASE(as_launchers_say),
 		CASE(refusals_name_what_is_wrong),
+		CASE(first_rank_warns_for_all),
 		CASE(asks_and_takes_over),
 		CASE(asks_with_patience),
 		CASE(forgets_what_was_begun),
