@@ -99,10 +99,19 @@ static pmix_status_t fake_get_nb(const pmix_proc_t *process, const char *key,
 	return PMIX_SUCCESS;
 }
 
+/* The launcher's own, not one that is shared beyond it. */
+static void assert_is_own_store(const pmix_info_t *range)
+{
+	assert_string_equal(range->key, PMIX_RANGE);
+	assert_int_equal(range->value.type, PMIX_DATA_RANGE);
+	assert_int_equal(range->value.data.range, PMIX_RANGE_NAMESPACE);
+}
+
 /* A launcher's store, which has the names of jobs and ranks in its keys. */
 static pmix_status_t fake_publish(const pmix_info_t info[], size_t count)
 {
 	assert_int_equal(count, 2);
+	assert_is_own_store(&info[1]);
 	return fake_put(PMIX_GLOBAL, info->key, (pmix_value_t *)&info->value);
 }
 
@@ -112,7 +121,8 @@ static pmix_status_t fake_lookup_nb(char **keys, const pmix_info_t info[], size_
 	static char text[] = "{\"node\":1}";
 	pmix_pdata_t found;
 
-	(void)info, (void)count;
+	assert_int_equal(count, 1);
+	assert_is_own_store(info);
 	assert_null(keys[1]);
 	memset(&found, 0, sizeof(found));
 	found.value.type = PMIX_STRING;

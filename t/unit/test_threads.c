@@ -889,6 +889,7 @@ static void sleeping_threads_leave_cpus(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
 	while (!mal_others_sleep(&mal))
 		sched_yield();
+	assert_true(mal_all_sleep(&mal));
 	let_borrow(1);
 	mal_self.calling = true;
 	mal_call_begin();
