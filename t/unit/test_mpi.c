@@ -137,7 +137,7 @@ void mal_mpi_finalized(void)
 static const char *version;
 static const char *called; /* looked up last */
 static unsigned int passed_on;
-static bool has_abi, lacks;
+static bool has_abi, lacks, lacks_session_f2c;
 static mpi_word arguments[13];
 static uint64_t *completes; /* this request becomes a null handle in the next call */
 static int world_size = 4;
@@ -237,7 +237,7 @@ void *__wrap_dlsym(void *scope, const char *name)
 
 	(void)scope;
 	called = name;
-	if (lacks)
+	if (lacks || (lacks_session_f2c && strcmp(name, "PMPI_Session_f2c") == 0))
 		return NULL;
 	if (strcmp(name, "MPI_Abi_get_version") == 0)
 		return has_abi ? (void *)get_abi_version : NULL;
@@ -504,6 +504,19 @@ static void sessions_of_fortran(void **state)
 	assert_int_equal(entered, left);
 }
 
+/* Nothing is asked about a session whose handle nobody knows. */
+static void sessions_of_fortran_without_a_handle(void **state)
+{
+	int session = 4, error = 0;
+
+	(void)state;
+	version = OPEN;
+	initialized = NEVER;
+	lacks_session_f2c = true;
+	mpi_session_init_(0, 0, (mpi_word)&session, (mpi_word)&error, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+	assert_int_equal(initialized, NEVER);
+}
+
 static void starts_and_ends(void **state)
 {
 	int error = 0;
@@ -551,6 +564,7 @@ int main(void)
 		CASE(requests_beyond_the_room_end_no_phase),
 		CASE(sessions_touch_no_world),
 		CASE(sessions_of_fortran),
+		CASE(sessions_of_fortran_without_a_handle),
 		CASE(starts_and_ends),
 		CASE(missing_calls_are_errors),
 	};
