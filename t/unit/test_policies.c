@@ -82,6 +82,36 @@ static void mapping_brings_ranks_together(void **state)
 }
 
 /* CPUs k and k + 4 are hardware threads of one core: whole cores move, there and back. */
+/*
+ * Of RANKS ranks with four CPUs each, those of each two exchange one over the packages. Returns how
+ * many CPUs the next plan gives back.
+ */
+static unsigned int exchanged_back(unsigned int ranks)
+{
+	static struct policy_view node;
+	unsigned int back = 0, cpus = 4 * ranks;
+
+	make_view(&node, ranks, 4, 2 * ranks);
+	for (unsigned int rank = 0; rank < ranks; rank++)
+		node.count[rank] = 4;
+	for (unsigned int i = 0; i < cpus / 2; i += 4) {
+		node.owner[i] = (i + cpus / 2) / 4;
+		node.owner[i + cpus / 2] = i / 4;
+	}
+	mal_map(&node.view, &node.plan);
+	for (unsigned int i = 0; i < cpus; i++)
+		back += node.new_owner[i] != node.owner[i];
+	return back;
+}
+
+/* Of many ranks none is exchanged: to find the cheapest exchanges of all would take long. */
+static void mapping_takes_bounded_time(void **state)
+{
+	(void)state;
+	assert_int_equal(exchanged_back(4), 4);
+	assert_int_equal(exchanged_back(MAX), 0);
+}
+
 static void mapping_keeps_cores_whole(void **state)
 {
 	static const unsigned int core[] = {0, 1, 2, 3, 0, 1, 2, 3},
@@ -531,6 +561,7 @@ int main(void)
 		cmocka_unit_test(mapping_takes_neighbours),
 		cmocka_unit_test(mapping_moves_in_chains),
 		cmocka_unit_test(mapping_brings_ranks_together),
+		cmocka_unit_test(mapping_takes_bounded_time),
 		cmocka_unit_test(mapping_keeps_cores_whole),
 		cmocka_unit_test(mapping_is_the_cheapest),
 		cmocka_unit_test(sabo_searches_as_published),
