@@ -5,7 +5,7 @@
  * list"); functions of the others precede ours or report what ours do.
  *
  * Invariant: a program with such a runtime runs as without us, and one line tells that it is not
- * balanced (t/t2010-compatibility.t).
+ * balanced (t/unit/test_sanitizer.c, t/t2010-compatibility.t).
  *
  * Nothing here calls a libc function that such a runtime interposes: the first such call would
  * start the runtime, which ends the program. Each loop over text holds a barrier, so that the
