@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "libmalleable/prover/code/flow.h"
+#include "libmalleable/prover/code/live.h"
 #include "libmalleable/prover/code/operations.h"
 #include "libmalleable/prover/code/program.h"
 #include "libmalleable/prover/code/shapes.h"
@@ -182,12 +182,6 @@ static inline mal_value mal_fold_in(struct mal_analysis *analysis, mal_value val
 {
 	return analysis->without ? value : mal_fold(&analysis->values, value, flag);
 }
-
-/* callees.c: the registers of arguments, in their order; those that functions keep. */
-extern const uint8_t mal_arguments[6];
-extern const uint64_t mal_saved;
-/* What registers the function at ENTRY takes from its caller. */
-uint64_t mal_live_in(const struct mal_image *image, uint64_t entry, unsigned int depth);
 
 /* unrolled.c: take unrolled loops back to one turn; -1 without memory. RETURNS: some value. */
 int mal_unrolled_take_back(struct mal_program *program, struct mal_flow_graph *graph, bool returns);

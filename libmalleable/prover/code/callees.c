@@ -1,96 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * callees.c: calls of other functions: what they are given, as far as they take it from their
- * caller (registers that are read on some way before they are written), and what they give back.
+ * caller, and what they give back.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/prover/code/actions.h"
 #include "libmalleable/prover/code/analysis.h"
-#include "libmalleable/prover/code/flow.h"
-#include "libmalleable/prover/code/program.h"
-
-enum { DEPTH = 4 };
-
-static const uint64_t six = MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_RDX) |
-			    MAL_BIT(MAL_RCX) | MAL_BIT(MAL_R8) | MAL_BIT(MAL_R9);
-static const uint64_t vectors = (uint64_t)0xff << MAL_XMM0;
-
-static uint64_t taken_by_call(const struct mal_image *image, const struct mal_instruction *at,
-			      unsigned int depth)
-{
-	const struct mal_slot *slot = mal_call_slot(image, at);
-	uint64_t target = mal_call_target(image, at);
-
-	if (target)
-		return mal_live_in(image, target, depth + 1);
-	/* How many it takes is not known; what is passed on unchanged is among the first. */
-	if (!slot || mal_slot_external(slot)->integers == MAL_ANY_ARGUMENTS)
-		return MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_XMM0);
-	return mal_external_arguments(mal_slot_external(slot));
-}
-
-static uint64_t before(const struct mal_image *image, const struct mal_flow_graph *graph,
-		       const struct mal_block *block, uint64_t live, unsigned int depth)
-{
-	for (uint32_t i = block->count; i-- > 0;) {
-		const struct mal_instruction *at = &graph->instructions[block->first + i];
-		int calls = at->flow == MAL_FLOW_CALL || at->flow == MAL_FLOW_TAIL ||
-			    (at->flow == MAL_FLOW_STOP && (at->slot || at->target));
-
-		if (at->action == MAL_ACTION_CLEAR_SAME && at->operand_count >= 2 &&
-		    at->operands[0].reg == at->operands[at->operand_count - 1].reg &&
-		    at->operands[at->operand_count - 1].kind == MAL_OPERAND_REGISTER) {
-			live &= ~at->writes;
-			continue;
-		}
-		/* A part of a register does not replace it. */
-		if (at->operands[0].kind != MAL_OPERAND_REGISTER || at->operands[0].bytes >= 4)
-			live &= ~at->writes;
-		live |= at->reads;
-		/* What pushes only saves. */
-		if (calls)
-			live = (live & ~(six | vectors)) | taken_by_call(image, at, depth);
-	}
-	return live;
-}
-
-/* What registers the function at ENTRY takes from its caller. */
-uint64_t mal_live_in(const struct mal_image *image, uint64_t entry, unsigned int depth)
-{
-	struct mal_flow_graph graph;
-	uint64_t *live, result = six | vectors;
-	int changed = 1;
-
-	if (depth > DEPTH || mal_flow_build(image, entry, &graph) < 0)
-		return result;
-	live = graph.trouble ? NULL : calloc((size_t)graph.block_count + 1, sizeof(*live));
-	while (live && changed) {
-		changed = 0;
-		for (uint32_t i = graph.order_count; i-- > 0;) {
-			const struct mal_block *block = &graph.blocks[graph.order[i]];
-			uint64_t out = 0;
-
-			for (uint32_t j = 0; j < block->next_count; j++)
-				out |= live[block->next[j]];
-			out = before(image, &graph, block, out, depth);
-			changed |= out != live[graph.order[i]];
-			live[graph.order[i]] = out;
-		}
-	}
-	if (live)
-		/* What nested functions of GNU are given is in R10. */
-		result = live[graph.order[0]] & (six | vectors | MAL_BIT(MAL_R10));
-	free(live);
-	mal_flow_free(&graph);
-	return result;
-}
-
-const uint8_t mal_arguments[6] = {MAL_RDI, MAL_RSI, MAL_RDX, MAL_RCX, MAL_R8, MAL_R9};
-const uint64_t mal_saved = MAL_BIT(MAL_RBX) | MAL_BIT(MAL_RBP) | MAL_BIT(MAL_RSP) |
-			   MAL_BIT(MAL_R12) | MAL_BIT(MAL_R13) | MAL_BIT(MAL_R14) |
-			   MAL_BIT(MAL_R15);
 
 static const char *name_of(const struct mal_analysis *analysis, uint64_t target)
 {
@@ -382,7 +298,7 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 	for (unsigned int reg = 0; reg < MAL_XMM0 + 8; reg++)
 		if (mal_node(&analysis->values, analysis->state->registers[reg])->class)
 			shown |= MAL_BIT(reg);
-	if ((shown & ~mal_saved && analysis->final) || history_of(analysis, six | vectors)) {
+	if ((shown & ~mal_saved && analysis->final) || history_of(analysis, mal_given)) {
 		taken = mal_live_in(analysis->image, target, 0);
 		history = history_of(analysis, taken);
 		give(analysis, shown & taken, 0);
@@ -412,11 +328,7 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 
 static void step_indirect(struct mal_analysis *analysis)
 {
-	uint64_t some = MAL_BIT(MAL_XMM0) * 0xff;
-
-	for (size_t i = 0; i < 6; i++)
-		some |= MAL_BIT(mal_arguments[i]);
-	give(analysis, some, 1);
+	give(analysis, mal_given, 1);
 	mal_share_indirect(analysis);
 	if (mal_indirect_observes(analysis->program))
 		mal_mark_bound(analysis, "a call through a pointer that may read the thread number",

@@ -391,3 +391,14 @@ bool mal_decode(const struct mal_image *image, uint64_t address, struct mal_inst
 		to->lock = 1;
 	return 1;
 }
+
+bool mal_is_of_one(const struct mal_instruction *at)
+{
+	const struct mal_operand *last;
+
+	if (at->operand_count < 2)
+		return 0;
+	last = &at->operands[at->operand_count - 1];
+	return last->kind == MAL_OPERAND_REGISTER && last[-1].kind == MAL_OPERAND_REGISTER &&
+	       last->reg == last[-1].reg;
+}

@@ -81,3 +81,6 @@ struct mal_instruction {
 
 /* Decode what is at ADDRESS. Returns whether it is an instruction that is understood. */
 bool mal_decode(const struct mal_image *image, uint64_t address, struct mal_instruction *to);
+
+/* Whether what it reads last are two registers that are the same. */
+bool mal_is_of_one(const struct mal_instruction *at);

@@ -348,14 +348,9 @@ static bool step_divide(struct mal_analysis *analysis, const struct mal_instruct
 
 static bool step_clear(struct mal_analysis *analysis, const struct mal_instruction *at)
 {
-	const struct mal_operand *last = &at->operands[at->operand_count - 1];
-	const struct mal_operand *before = last - 1;
 	mal_value same = mal_number(&analysis->values, at->action == MAL_ACTION_SET_SAME ? -1 : 0);
 
-	if (at->reads & MAL_BIT(MAL_FLAGS))
-		return 0;
-	if (at->operand_count < 2 || last->kind != MAL_OPERAND_REGISTER ||
-	    before->kind != MAL_OPERAND_REGISTER || last->reg != before->reg)
+	if (at->reads & MAL_BIT(MAL_FLAGS) || !mal_is_of_one(at))
 		return 0;
 	mal_write(analysis, &at->operands[0], same);
 	if (at->writes & MAL_BIT(MAL_FLAGS))

@@ -174,12 +174,8 @@ bool mal_turn_is_half(const struct mal_values *values, mal_value value)
 
 bool mal_turn_clears(const struct mal_instruction *at)
 {
-	const struct mal_operand *last = &at->operands[at->operand_count - 1];
-
 	return at->action == MAL_ACTION_CLEAR_SAME && at->mnemonic != ZYDIS_MNEMONIC_SBB &&
-	       at->operand_count >= 2 && last->kind == MAL_OPERAND_REGISTER &&
-	       last[-1].kind == MAL_OPERAND_REGISTER && last->reg == last[-1].reg &&
-	       last->bytes >= 4;
+	       mal_is_of_one(at) && at->operands[at->operand_count - 1].bytes >= 4;
 }
 
 static mal_value address_of(struct mal_turn *turn, const struct mal_operand *operand)
@@ -451,26 +447,13 @@ static bool step_move(struct mal_turn *turn, const struct mal_instruction *at)
 	return 1;
 }
 
-uint64_t mal_turn_given(const struct mal_image *image, const struct mal_instruction *at)
-{
-	const struct mal_slot *slot = mal_call_slot(image, at);
-	uint64_t target = mal_call_target(image, at);
-
-	if (target)
-		return mal_live_in(image, target, 0);
-	if (slot && mal_slot_external(slot)->integers != MAL_ANY_ARGUMENTS)
-		return mal_external_arguments(mal_slot_external(slot));
-	return MAL_BIT(MAL_RAX) | MAL_BIT(MAL_RCX) | MAL_BIT(MAL_RDX) | MAL_BIT(MAL_RSI) |
-	       MAL_BIT(MAL_RDI) | MAL_BIT(MAL_R8) | MAL_BIT(MAL_R9) | MAL_BIT(MAL_R10) |
-	       (uint64_t)0xff << MAL_XMM0;
-}
-
 /* All that a function may change follows from what it is given, and from memory. */
 static void step_call(struct mal_turn *turn, const struct mal_instruction *at)
 {
 	const struct mal_image *image = turn->program->image;
 	const struct mal_slot *slot = mal_call_slot(image, at);
-	uint64_t target = mal_call_target(image, at), given = mal_turn_given(image, at);
+	uint64_t target = mal_call_target(image, at),
+		 given = mal_taken_by(image, at, mal_given_most, 0);
 	const struct mal_reach *reach = target ? mal_closure(turn->program, target) : NULL;
 	uint64_t writes = !target			? MAL_VOLATILE
 			  : !reach || reach->bound.text ? ~(uint64_t)0

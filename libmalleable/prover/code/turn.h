@@ -6,7 +6,6 @@
 #pragma once
 
 #include "libmalleable/prover/code/expressions.h"
-#include "libmalleable/prover/code/flow.h"
 #include "libmalleable/prover/code/program.h"
 
 struct mal_turn {
@@ -39,9 +38,6 @@ void mal_turn_step(struct mal_turn *turn, const struct mal_instruction *at);
 
 /* Whether it makes zero of whatever it reads. */
 bool mal_turn_clears(const struct mal_instruction *at);
-
-/* What registers the function takes that AT calls. */
-uint64_t mal_turn_given(const struct mal_image *image, const struct mal_instruction *at);
 
 /* Adds FACTOR times VALUE. */
 void mal_sum_add(const struct mal_values *values, struct mal_sum *sum, mal_value value,

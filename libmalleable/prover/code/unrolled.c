@@ -20,10 +20,8 @@ struct unrolled {
 	struct mal_program *program;
 	struct mal_flow_graph *graph;
 	struct mal_values values;
-	/* The function may return something. */
-	bool returns;
-	/* What is in use where each block begins; what each call takes, where that was asked. */
-	uint64_t *live, *given;
+	/* What is in use. */
+	struct mal_live live;
 	/* The block of many turns, how many; that of one; where both lead to in the end. */
 	uint32_t many, count, one, end;
 	/* What divides the turns, and the blocks before it. */
@@ -37,61 +35,6 @@ struct unrolled {
 	/* On what it leaves. */
 	uint8_t condition;
 };
-
-/* What registers the function takes that AT calls, an instruction of the graph. */
-static uint64_t given(const struct unrolled *loop, const struct mal_instruction *at)
-{
-	uint64_t *known = &loop->given[at - loop->graph->instructions];
-
-	if (!*known)
-		*known = mal_turn_given(loop->program->image, at) | MAL_BIT(MAL_REGISTERS);
-	return *known & ~MAL_BIT(MAL_REGISTERS);
-}
-
-/* What is in use before AT, by what is LIVE behind it. */
-static uint64_t live_before(const struct unrolled *loop, const struct mal_instruction *at,
-			    uint64_t live)
-{
-	static const uint64_t returned =
-		MAL_BIT(MAL_RAX) | MAL_BIT(MAL_RDX) | (uint64_t)3 << MAL_XMM0;
-
-	switch (at->flow) {
-	case MAL_FLOW_RETURN: return mal_saved | (loop->returns ? returned : 0);
-	case MAL_FLOW_TAIL:
-	case MAL_FLOW_STOP: return mal_saved | given(loop, at) | at->reads;
-	case MAL_FLOW_CALL: return (live & ~MAL_BIT(MAL_FLAGS)) | given(loop, at) | at->reads;
-	default: break;
-	}
-	live &= ~at->writes;
-	for (unsigned int i = 0; i < at->operand_count; i++)
-		if (at->operands[i].kind == MAL_OPERAND_REGISTER && at->operands[i].bytes < 4 &&
-		    at->operands[i].reg != MAL_NO_REGISTER)
-			live |= MAL_BIT(at->operands[i].reg);
-	return live | (mal_turn_clears(at) ? at->reads & at->addressing : at->reads);
-}
-
-static void find_live(const struct unrolled *loop)
-{
-	const struct mal_flow_graph *graph = loop->graph;
-	int changed = 1;
-
-	memset(loop->live, 0, graph->block_count * sizeof(*loop->live));
-	while (changed) {
-		changed = 0;
-		for (uint32_t i = graph->order_count; i-- > 0;) {
-			const struct mal_block *block = &graph->blocks[graph->order[i]];
-			uint64_t live = 0;
-
-			for (uint32_t j = 0; j < block->next_count; j++)
-				live |= loop->live[block->next[j]];
-			for (uint32_t j = block->count; j-- > 0;)
-				live = live_before(loop, &graph->instructions[block->first + j],
-						   live);
-			changed |= live != loop->live[graph->order[i]];
-			loop->live[graph->order[i]] = live;
-		}
-	}
-}
 
 /* The other way of BLOCK than TO, of two; or NOWHERE. */
 static uint32_t other_way(const struct unrolled *loop, uint32_t block, uint32_t to)
@@ -194,11 +137,11 @@ static bool find_parts(struct unrolled *loop, uint32_t block)
 static bool are_turns(struct unrolled *loop)
 {
 	const struct mal_block *blocks = loop->graph->blocks;
-	uint64_t live = loop->live[loop->one] | loop->live[loop->many];
+	uint64_t live = loop->live.blocks[loop->one] | loop->live.blocks[loop->many];
 	struct mal_turn begin, other;
 	uint32_t last = loop->one;
 
-	if ((live | loop->live[loop->end]) & MAL_BIT(MAL_FLAGS))
+	if ((live | loop->live.blocks[loop->end]) & MAL_BIT(MAL_FLAGS))
 		return 0;
 	mal_turn_begin(&begin, loop->program, &loop->values);
 	for (uint64_t reg = 0; reg < MAL_REGISTERS; reg++)
@@ -226,7 +169,7 @@ static bool are_turns(struct unrolled *loop)
 	}
 	other = begin;
 	run(loop, &other, loop->many);
-	live |= loop->live[loop->end] | MAL_BIT(MAL_FLAGS);
+	live |= loop->live.blocks[loop->end] | MAL_BIT(MAL_FLAGS);
 	for (loop->count = 0; loop->count < MOST; loop->count++) {
 		if (loop->count > 1 && is_same(&begin, &other, live))
 			return (loop->count & (loop->count - 1)) == 0;
@@ -308,7 +251,8 @@ static bool is_turn(const struct unrolled *loop, const struct mal_turn *turn, ui
 
 	run(loop, &copies[0], block);
 	run(loop, &copies[1], loop->one);
-	return is_same(&copies[0], &copies[1], loop->live[loop->one] | loop->live[loop->many]);
+	return is_same(&copies[0], &copies[1],
+		       loop->live.blocks[loop->one] | loop->live.blocks[loop->many]);
 }
 
 /* How many turns are LEFT, times 2^SHIFT, where TURN compares that with a number; or 0. */
@@ -329,7 +273,7 @@ static int64_t turns_left(struct mal_turn *turn, mal_value left, int64_t shift)
 static bool leads_to_copies(const struct unrolled *loop, struct mal_turn *turn, mal_value left,
 			    int64_t shift)
 {
-	uint64_t live = loop->live[loop->one] | loop->live[loop->many];
+	uint64_t live = loop->live.blocks[loop->one] | loop->live.blocks[loop->many];
 	struct mal_turn begin = *turn;
 	uint32_t block = other_way(loop, loop->divides, loop->many), seen = 1;
 
@@ -485,7 +429,7 @@ static mal_value match(const struct mal_values *values, mal_value with, mal_valu
 static bool find_before(const struct unrolled *loop, const struct mal_turn *done,
 			const struct mal_turn *leaves, struct mal_turn *before)
 {
-	uint64_t live = loop->live[loop->one];
+	uint64_t live = loop->live.blocks[loop->one];
 	struct mal_turn again, result = *before;
 	uint64_t holes = 0;
 	int64_t by;
@@ -519,7 +463,7 @@ static bool find_before(const struct unrolled *loop, const struct mal_turn *done
 	again = result;
 	run(loop, &again, loop->one);
 	*before = result;
-	return is_same(&again, done, live) && is_same(&again, leaves, loop->live[loop->end]);
+	return is_same(&again, done, live) && is_same(&again, leaves, loop->live.blocks[loop->end]);
 }
 
 /* An instruction that sets REG to FROM, or to a NUMBER; or adds that. */
@@ -568,7 +512,7 @@ static int undo(const struct unrolled *loop, struct mal_turn *now, const struct 
 
 			if (half)
 				more = mal_turn_low(now, more);
-			if (!(loop->live[loop->one] & MAL_BIT(reg)) ||
+			if (!(loop->live.blocks[loop->one] & MAL_BIT(reg)) ||
 			    now->registers[reg] == wanted ||
 			    mal_is_number(now->values, more, &number) == moves)
 				continue;
@@ -585,7 +529,7 @@ static int undo(const struct unrolled *loop, struct mal_turn *now, const struct 
 					   !moves && half);
 			mal_turn_step(now, &list[count++]);
 		}
-	return is_same(now, before, loop->live[loop->one]) ? count : -1;
+	return is_same(now, before, loop->live.blocks[loop->one]) ? count : -1;
 }
 
 /* Whether what AT sets is not in use behind it; else what is in use before it. */
@@ -593,7 +537,7 @@ static bool is_idle(const struct unrolled *loop, const struct mal_instruction *a
 {
 	if (!has_effect(at) && !(at->writes & *live))
 		return 1;
-	*live = live_before(loop, at, *live);
+	*live = mal_live_before(&loop->live, at, *live);
 	return 0;
 }
 
@@ -635,7 +579,7 @@ static bool set_back(const struct unrolled *loop, uint32_t kept, const struct ma
 	struct mal_block *at = &graph->blocks[loop->divides];
 	struct mal_instruction *old = &graph->instructions[at->first];
 	struct mal_instruction *list = calloc(2 * (size_t)at->count, sizeof(*list));
-	uint64_t live = loop->live[loop->one];
+	uint64_t live = loop->live.blocks[loop->one];
 	struct mal_turn now;
 	uint32_t count = 0;
 	int more = -1;
@@ -661,7 +605,7 @@ static bool set_back(const struct unrolled *loop, uint32_t kept, const struct ma
 	if (now.values->full)
 		more = -1;
 	if (more >= 0) {
-		memset(&loop->given[at->first], 0, at->count * sizeof(*loop->given));
+		memset(&loop->live.calls[at->first], 0, at->count * sizeof(*loop->live.calls));
 		memcpy(old, list, (count + (uint32_t)more) * sizeof(*old));
 		at->count = count + (uint32_t)more;
 		/* No block is empty. */
@@ -794,7 +738,7 @@ static int take_back(struct unrolled *loop)
 			continue;
 		if (mal_values_make(&loop->values) < 0)
 			return -1;
-		find_live(loop);
+		mal_live_find(&loop->live);
 		is = is_unrolled(loop) && !loop->values.full;
 		if (is && loop->first)
 			take_first(loop);
@@ -812,7 +756,15 @@ static int take_back(struct unrolled *loop)
 
 int mal_unrolled_take_back(struct mal_program *program, struct mal_flow_graph *graph, bool returns)
 {
-	struct unrolled loop = {.program = program, .graph = graph, .returns = returns};
+	static const uint64_t returned =
+		MAL_BIT(MAL_RAX) | MAL_BIT(MAL_RDX) | (uint64_t)3 << MAL_XMM0;
+	struct unrolled loop = {.program = program,
+				.graph = graph,
+				.live = {.image = program->image,
+					 .graph = graph,
+					 .returned = mal_saved | (returns ? returned : 0),
+					 .unknown = mal_given_most,
+					 .lost = MAL_BIT(MAL_FLAGS)}};
 	bool some = 0;
 	int result = 0;
 
@@ -820,10 +772,7 @@ int mal_unrolled_take_back(struct mal_program *program, struct mal_flow_graph *g
 		some |= leads_to_itself(graph, i);
 	if (!some)
 		return 0;
-	loop.live = calloc((size_t)graph->block_count + 1, sizeof(*loop.live));
-	loop.given = calloc((size_t)graph->instruction_count + 1, sizeof(*loop.given));
-	result = loop.live && loop.given ? take_back(&loop) : -1;
-	free(loop.live);
-	free(loop.given);
+	result = mal_live_make(&loop.live) == 0 ? take_back(&loop) : -1;
+	mal_live_free(&loop.live);
 	return result;
 }
