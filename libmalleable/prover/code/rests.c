@@ -2,8 +2,11 @@
 /*
  * rests.c: whether the rest of a loop of vectors does what its vectors do. Both are gone through
  * with arbitrary numbers in place of data, as if the loop had no turn, or some single iterations of
- * it, done: a rest stores the numbers that vectors begin with, where these begin, each once, or the
- * region is bound. t/inspect/programs/rests.c fails without it.
+ * it, done.
+ *
+ * Invariant: a rest stores the numbers that vectors begin with, where these begin, each once, or
+ * the region is bound, as t/inspect/programs/rests.c has them (t/t0011-inspect.t: what is stored
+ * under masks, compared, copied or left of vectors is seen).
  */
 #include <Zydis/Zydis.h>
 #include <stdlib.h>
@@ -58,7 +61,9 @@ struct rests {
 	/* Iterations that are done; on which way to where several rests meet, of how many. */
 	uint64_t turn;
 	uint32_t way, ways;
-	bool *reached, failed; /* blocks */
+	/* Several rests meet: the way matters. */
+	bool meets, failed;
+	bool *reached; /* blocks */
 };
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -384,11 +389,12 @@ static void step(struct rests *rests, const struct mal_instruction *at)
 }
 
 /* What is in A, where that has B too; a rest begins where vectors would, or where they ended. */
-static void meet(const struct rests *rests, struct cell *a, const struct cell *b, uint32_t way)
+static void meet(struct rests *rests, struct cell *a, const struct cell *b, uint32_t way)
 {
 	bool same = a->number == b->number, parts = !a->rest != !b->rest;
 
 	if (!same && a->rest == REST && b->rest == REST && rests->ways <= WAYS) {
+		rests->meets = 1;
 		*a = way <= rests->way ? *b : *a;
 		return;
 	}
@@ -589,7 +595,7 @@ int mal_check_rests(struct mal_analysis *analysis)
 	rests.nows = calloc((size_t)analysis->graph.block_count + 1, sizeof(*rests.nows));
 	rests.reached = calloc((size_t)analysis->graph.block_count + 1, sizeof(*rests.reached));
 	result = rests.nows && rests.reached ? 0 : -1;
-	for (uint32_t way = 0; way < WAYS && result == 0; way++)
+	for (uint32_t way = 0; way < (rests.meets ? WAYS : 1) && result == 0; way++)
 		result = check_way(&rests, way);
 	if (rests.failed)
 		mal_mark_bound(analysis, "too large", NULL);

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* turn.c: one instruction after the other, on terms. */
+/*
+ * turn.c: one instruction after the other, on terms.
+ *
+ * Invariant: what two pieces of code make is one term only if it is the same, whatever was in
+ * registers and memory before; what no term stands for fails. Programs: t/inspect/programs/turns.c
+ * (t/t0011-inspect.t: unrolled loops are one turn again where all turns are alike).
+ */
 #include "libmalleable/prover/code/turn.h"
 
 #include <Zydis/Zydis.h>
@@ -486,60 +492,49 @@ static void step_test(struct mal_turn *turn, const struct mal_instruction *at)
 					  mal_number(turn->values, 0));
 }
 
-void mal_turn_step(struct mal_turn *turn, const struct mal_instruction *at)
+/* Whether AT does no more than what terms stand for. */
+static bool is_followed(const struct mal_turn *turn, const struct mal_instruction *at)
 {
-	mal_value zero = mal_number(turn->values, 0);
-
+	bool calls = at->flow == MAL_FLOW_CALL;
 	uint8_t bytes[4];
 
 	encoded(turn, at, bytes);
+	/* Addresses of 32 bits are not known. */
+	return at->mnemonic != ZYDIS_MNEMONIC_VZEROALL && (bytes[0] != 0x67 || calls) &&
+	       !at->lock && !at->repeat && !at->system && !at->thread_local_ &&
+	       !((at->reads | at->writes) & MAL_BIT(MAL_X87)) && at->action != MAL_ACTION_STRING &&
+	       (calls || (!(at->writes & MAL_BIT(MAL_RSP)) && at->flow <= MAL_FLOW_BRANCH));
+}
+
+void mal_turn_step(struct mal_turn *turn, const struct mal_instruction *at)
+{
+	mal_value *flags = &turn->registers[MAL_FLAGS], zero = mal_number(turn->values, 0);
+
 	for (unsigned int i = 0; i < at->operand_count; i++)
 		turn->wide |= at->operands[i].bytes > 16;
 	if (at->mnemonic == ZYDIS_MNEMONIC_VZEROUPPER)
 		clear_halves(turn);
-	/* Addresses of 32 bits are not known. */
-	if (at->mnemonic == ZYDIS_MNEMONIC_VZEROALL ||
-	    (bytes[0] == 0x67 && at->flow != MAL_FLOW_CALL) || at->lock || at->repeat ||
-	    at->system || at->thread_local_ || (at->reads | at->writes) & MAL_BIT(MAL_X87) ||
-	    at->action == MAL_ACTION_STRING ||
-	    (at->flow != MAL_FLOW_CALL && at->writes & MAL_BIT(MAL_RSP)) ||
-	    (at->flow > MAL_FLOW_BRANCH && at->flow != MAL_FLOW_CALL)) {
+	if (!is_followed(turn, at)) {
 		turn->failed = 1;
-		return;
-	}
-	if (at->flow == MAL_FLOW_CALL) {
+	} else if (at->flow == MAL_FLOW_CALL) {
 		step_call(turn, at);
-		return;
-	}
-	if (at->action == MAL_ACTION_NONE || at->action == MAL_ACTION_JUMP)
-		return;
-	if (at->mnemonic == ZYDIS_MNEMONIC_CDQE) {
+	} else if (at->mnemonic == ZYDIS_MNEMONIC_CDQE) {
 		turn->registers[MAL_RAX] = half(turn, turn->registers[MAL_RAX], 1);
-		return;
-	}
-	if (at->action == MAL_ACTION_LEA) {
+	} else if (at->action == MAL_ACTION_LEA) {
 		write(turn, &at->operands[0], address_of(turn, &at->operands[1]));
-		return;
-	}
-	if (at->action == MAL_ACTION_COMPARE) {
-		turn->registers[MAL_FLAGS] = TERM(turn, COMPARED, at->operands[0].bytes,
-						  read(turn, at, 0), read(turn, at, 1));
-		return;
-	}
-	if (at->action == MAL_ACTION_TEST) {
+	} else if (at->action == MAL_ACTION_COMPARE) {
+		*flags = TERM(turn, COMPARED, at->operands[0].bytes, read(turn, at, 0),
+			      read(turn, at, 1));
+	} else if (at->action == MAL_ACTION_TEST) {
 		step_test(turn, at);
-		return;
-	}
-	if (mal_turn_clears(at)) {
+	} else if (mal_turn_clears(at)) {
 		write(turn, &at->operands[0], zero);
 		if (at->writes & MAL_BIT(MAL_FLAGS))
-			turn->registers[MAL_FLAGS] = TERM(turn, COMPARED, 4, zero, zero);
-		return;
-	}
-	if (at->action == MAL_ACTION_MOVE && step_move(turn, at))
-		return;
-	if (!step_sum(turn, at))
+			*flags = TERM(turn, COMPARED, 4, zero, zero);
+	} else if (at->action != MAL_ACTION_NONE && at->action != MAL_ACTION_JUMP &&
+		   !(at->action == MAL_ACTION_MOVE && step_move(turn, at)) && !step_sum(turn, at)) {
 		step_any(turn, at);
+	}
 }
 
 /* The operand I, counted from the last one, of the instruction that made VALUE. */

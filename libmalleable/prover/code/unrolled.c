@@ -3,6 +3,10 @@
  * unrolled.c: takes unrolled loops back to one turn. Compilers do some turns one by one, by what is
  * left of a division, then always as many at once. Where each of these does just what one turn
  * does, as often as one turn alone would be repeated, that one is repeated instead.
+ *
+ * Invariant: the function does the same with one turn as with all of them; else it is left as it
+ * is, as in t/inspect/programs/unrolled.c (t/t0011-inspect.t: unrolled loops are one turn again
+ * where all turns are alike).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,49 +137,70 @@ static bool find_parts(struct unrolled *loop, uint32_t block)
 	return loop->condition == condition_of(loop, loop->one, block);
 }
 
+/* The block that does a turn before BLOCK and leads to nothing else, or NOWHERE. */
+static uint32_t copy_before(const struct unrolled *loop, uint32_t block)
+{
+	const struct mal_block *blocks = loop->graph->blocks;
+	uint32_t before = NOWHERE;
+
+	for (uint32_t i = 0; i < blocks[block].before_count; i++)
+		if (blocks[blocks[block].before[i]].next_count == 1)
+			before = blocks[block].before[i];
+	return before == loop->divides ? NOWHERE : before;
+}
+
+/* The blocks of one turn from BEGIN on, from the last one to the first one that does another. */
+static void find_copies(struct unrolled *loop, const struct mal_turn *begin, uint64_t live)
+{
+	memset(loop->copies, 0xff, sizeof(loop->copies));
+	loop->copies[1] = loop->one;
+	loop->same = 2;
+	for (uint32_t i = 2; i < MOST; i++) {
+		uint32_t block = copy_before(loop, loop->copies[i - 1]);
+		struct mal_turn turn = *begin;
+
+		if (block == NOWHERE)
+			return;
+		run(loop, &turn, block);
+		loop->copies[i] = block;
+		loop->same = i;
+		/* The first one may know more of what was before. */
+		if (!is_same(&loop->turn, &turn, live))
+			return;
+		loop->same = i + 1;
+	}
+}
+
+/* Whether the block of many turns does as many as a power of two, from BEGIN on. */
+static bool count_turns(struct unrolled *loop, const struct mal_turn *begin, uint64_t live)
+{
+	struct mal_turn many = *begin, turn = *begin;
+
+	run(loop, &many, loop->many);
+	for (loop->count = 0; loop->count < MOST; loop->count++) {
+		if (loop->count > 1 && is_same(&turn, &many, live))
+			return (loop->count & (loop->count - 1)) == 0;
+		run(loop, &turn, loop->one);
+	}
+	return 0;
+}
+
 /* Whether the blocks do what one turn does, each once, or many times. */
 static bool are_turns(struct unrolled *loop)
 {
-	const struct mal_block *blocks = loop->graph->blocks;
-	uint64_t live = loop->live.blocks[loop->one] | loop->live.blocks[loop->many];
-	struct mal_turn begin, other;
-	uint32_t last = loop->one;
+	const uint64_t *blocks = loop->live.blocks;
+	uint64_t live = blocks[loop->one] | blocks[loop->many];
+	struct mal_turn begin;
 
-	if ((live | loop->live.blocks[loop->end]) & MAL_BIT(MAL_FLAGS))
+	if ((live | blocks[loop->end]) & MAL_BIT(MAL_FLAGS))
 		return 0;
 	mal_turn_begin(&begin, loop->program, &loop->values);
 	for (uint64_t reg = 0; reg < MAL_REGISTERS; reg++)
 		mal_turn_unset(&loop->values, HOLE + reg);
 	loop->turn = begin;
 	run(loop, &loop->turn, loop->one);
-	memset(loop->copies, 0xff, sizeof(loop->copies));
-	loop->copies[1] = loop->one;
-	loop->same = 2;
-	for (uint32_t i = 2; i < MOST && last != NOWHERE; i++) {
-		uint32_t before = NOWHERE;
-
-		for (uint32_t j = 0; j < blocks[last].before_count; j++)
-			if (blocks[blocks[last].before[j]].next_count == 1)
-				before = blocks[last].before[j];
-		if (before == NOWHERE || before == loop->divides)
-			break;
-		other = begin;
-		run(loop, &other, before);
-		loop->copies[i] = last = before;
-		/* The first one may know more of what was before. */
-		if (!is_same(&loop->turn, &other, live))
-			last = NOWHERE;
-		loop->same = last == NOWHERE ? i : i + 1;
-	}
-	other = begin;
-	run(loop, &other, loop->many);
-	live |= loop->live.blocks[loop->end] | MAL_BIT(MAL_FLAGS);
-	for (loop->count = 0; loop->count < MOST; loop->count++) {
-		if (loop->count > 1 && is_same(&begin, &other, live))
-			return (loop->count & (loop->count - 1)) == 0;
-		run(loop, &begin, loop->one);
-	}
-	return 0;
+	find_copies(loop, &begin, live);
+	return count_turns(loop, &begin, live | blocks[loop->end] | MAL_BIT(MAL_FLAGS));
 }
 
 /*
@@ -354,46 +379,81 @@ static mal_value leaves(const struct unrolled *loop, struct mal_turn *turn, uint
 	return value;
 }
 
+/* Where turns are divided: what blocks before it compare to leave, and what is divided. */
+struct division {
+	struct mal_turn turn;
+	mal_value seen[EARLIER + 1];
+	/* What is compared: the last bits of TURNS, which are that many places higher. */
+	mal_value number, turns;
+	int64_t shift;
+};
+
+/* Goes from the block of the path that is EARLIER on to the end of the one that divides. */
+static void run_to_division(const struct unrolled *loop, uint32_t earlier, struct division *at)
+{
+	mal_turn_begin(&at->turn, loop->program, loop->turn.values);
+	for (uint32_t i = earlier + 1; i-- > 0;) {
+		uint32_t block = loop->path[i], next = i ? loop->path[i - 1] : NOWHERE;
+
+		run(loop, &at->turn, block);
+		if (i && other_way(loop, block, next) != NOWHERE)
+			at->seen[i] = leaves(loop, &at->turn, condition_of(loop, block, next));
+	}
+}
+
+/* Whether the turns begin at once where what is left of a division by their count is zero. */
+static bool is_division(const struct unrolled *loop, struct division *at)
+{
+	uint8_t equal = mal_flow_last(loop->graph, loop->divides)->condition;
+	int64_t mask, last = loop->count - 1;
+
+	at->number = mal_turn_compared(&at->turn, MAL_EQUAL);
+	at->turns = at->number ? mal_turn_masked(at->turn.values, at->number, &mask) : 0;
+	/* Bits may be where they are. */
+	for (; at->turns && mask > last && !(mask & 1); at->shift++)
+		mask >>= 1;
+	return !at->turn.failed && at->turns && mask == last &&
+	       (equal == MAL_EQUAL || equal == MAL_NOT_EQUAL) &&
+	       loop->graph->blocks[loop->divides].next[equal == MAL_NOT_EQUAL] == loop->many;
+}
+
+/* Whether a block before it leaves where LEFT says so; FIRST: one that leaves to the end. */
+static bool is_guarded(const struct unrolled *loop, const struct division *at, uint32_t earlier,
+		       mal_value left, uint32_t *first)
+{
+	bool guarded = 0;
+
+	*first = 0;
+	for (uint32_t i = earlier; i > 0; i--) {
+		if (!at->seen[i] || at->seen[i] != left)
+			continue;
+		guarded = 1;
+		if (other_way(loop, loop->path[i], loop->path[i - 1]) == loop->end)
+			*first = i;
+	}
+	return guarded;
+}
+
 /*
  * Whether one turn alone is repeated as often as all of it: seen by what the last blocks before the
  * turns do, from the one that is EARLIER on.
  */
 static bool counts(struct unrolled *loop, uint32_t earlier)
 {
-	const struct mal_block *at = &loop->graph->blocks[loop->divides];
-	bool rounds = loop->condition != MAL_EQUAL, guarded = !rounds;
-	uint8_t equal = mal_flow_last(loop->graph, loop->divides)->condition;
-	mal_value seen[EARLIER + 1] = {0}, number, turns;
-	struct mal_turn turn;
+	bool rounds = loop->condition != MAL_EQUAL;
+	struct division at = {0};
 	struct mal_sum left;
-	int64_t step, mask, shift = 0;
-	uint32_t first = 0;
+	uint32_t first;
+	int64_t step;
 
-	mal_turn_begin(&turn, loop->program, &loop->values);
-	for (uint32_t i = earlier + 1; i-- > 0;) {
-		run(loop, &turn, loop->path[i]);
-		if (i && other_way(loop, loop->path[i], loop->path[i - 1]) != NOWHERE)
-			seen[i] = leaves(loop, &turn,
-					 condition_of(loop, loop->path[i], loop->path[i - 1]));
-	}
-	number = mal_turn_compared(&turn, MAL_EQUAL);
-	turns = number ? mal_turn_masked(turn.values, number, &mask) : 0;
-	/* Bits may be where they are. */
-	for (; turns && mask > loop->count - 1 && !(mask & 1); shift++)
-		mask >>= 1;
-	if (turn.failed || !turns || mask != loop->count - 1 ||
-	    (equal != MAL_EQUAL && equal != MAL_NOT_EQUAL) ||
-	    at->next[equal == MAL_NOT_EQUAL] != loop->many || !compared(loop, &turn, &left, &step))
+	run_to_division(loop, earlier, &at);
+	if (!is_division(loop, &at) || !compared(loop, &at.turn, &left, &step))
 		return 0;
-	for (uint32_t i = earlier; i > 0; i--)
-		if (seen[i] && seen[i] == mal_sum_value(turn.values, &left)) {
-			guarded = 1;
-			if (other_way(loop, loop->path[i], loop->path[i - 1]) == loop->end)
-				first = i;
-		}
-	if (!guarded || !direct(loop->condition, &left, &step) ||
-	    !divides(loop, &turn, turns, shift, &left, step, rounds) ||
-	    !leads_to_copies(loop, &turn, number, shift) || turn.failed)
+	if ((!is_guarded(loop, &at, earlier, mal_sum_value(at.turn.values, &left), &first) &&
+	     rounds) ||
+	    !direct(loop->condition, &left, &step) ||
+	    !divides(loop, &at.turn, at.turns, at.shift, &left, step, rounds) ||
+	    !leads_to_copies(loop, &at.turn, at.number, at.shift) || at.turn.failed)
 		return 0;
 	loop->first = first;
 	return 1;
