@@ -284,8 +284,6 @@ static bool step_linear(struct mal_analysis *analysis, const struct mal_instruct
 	case MAL_ACTION_DECREMENT: result = mal_plus(values, left, mal_number(values, -1)); break;
 	case MAL_ACTION_NEGATE: result = mal_minus(values, mal_number(values, 0), left); break;
 	case MAL_ACTION_SHIFT_LEFT:
-		if (at->operand_count < 2)
-			right = mal_number(values, 1);
 		if (!mal_is_number(values, right, &number))
 			return 0;
 		result = mal_times(values, left, mal_number(values, (int64_t)1 << (number & 63)));

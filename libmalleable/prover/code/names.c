@@ -52,22 +52,19 @@ static const struct mal_external table[] = {
 	ROW(BINDS, 0, "a critical section",
 	    " GOMP_critical* __kmpc_critical __kmpc_critical_with_hint __kmpc_end_critical "),
 	ROW(BINDS, 0, "a lock",
-	    " omp_set_lock* omp_unset_lock* omp_test_lock* omp_set_nest_lock* "
-	    "omp_unset_nest_lock* omp_test_nest_lock* omp_init_* omp_destroy_* "
-	    "__kmpc_set_lock* __kmpc_unset_lock* "),
+	    " omp_set_lock* omp_unset_lock* omp_test_lock* omp_set_nest_lock* omp_unset_nest_lock* "
+	    "omp_test_nest_lock* omp_init_* omp_destroy_* __kmpc_set_lock* __kmpc_unset_lock* "),
 	ROW(BINDS, 0, "tasks",
-	    " GOMP_task* __kmpc_omp_task* __kmpc_omp_wait* __kmpc_task* "
-	    "__kmpc_omp_reg_task* "),
+	    " GOMP_task* __kmpc_omp_task* __kmpc_omp_wait* __kmpc_task* __kmpc_omp_reg_task* "),
 	ROW(BINDS, 0, "sections", " GOMP_sections* __kmpc_sections* __kmpc_next_section* "),
 	ROW(BINDS, 0, "cancellation", " GOMP_cancel* __kmpc_cancel* "),
 	ROW(BINDS, 0, "copyprivate", " GOMP_single_copy* __kmpc_copyprivate* "),
 	ROW(BINDS, 0, "teams or target",
-	    " GOMP_teams* GOMP_target* GOMP_distribute* __kmpc_push_num_teams* "
-	    "__kmpc_dist_* __tgt_* omp_target_* "),
-	ROW(ASKS, 0, "threadprivate memory", " __kmpc_threadprivate* __kmpc_copyprivate_light "),
+	    " GOMP_teams* GOMP_target* GOMP_distribute* __kmpc_push_num_teams* __kmpc_dist_* "
+	    "__tgt_* omp_target_* "),
+	ROW(ASKS, 0, "threadprivate memory", " __kmpc_threadprivate* "),
 	NUMBERS(0, " __kmpc_flush omp_get_wtime omp_get_wtick omp_get_wtime_ omp_get_wtick_ "
-		   "omp_get_level omp_get_level_ "
-		   "omp_in_final omp_is_initial_device "),
+		   "omp_get_level omp_get_level_ omp_in_final omp_is_initial_device "),
 	ROW(ASKS, 0, "the state of the runtime", " omp_* kmp_* ompx_* GOMP_* __kmpc_* "),
 	/* Who a thread is. */
 	ROW(ASKS, 0, "which thread it is",
@@ -75,11 +72,10 @@ static const struct mal_external table[] = {
 	    "pthread_key_create pthread_once gettid thrd_current tss_get tss_set tss_create "
 	    "sched_getcpu getcpu pthread_getattr_np __cxa_get_globals __cxa_get_globals_fast "
 	    "MPI_Is_thread_main mpi_is_thread_main_ PMPI_Is_thread_main _ZNSt6thread* "
-	    "__cxa_thread_atexit __cxa_thread_atexit_impl pthread_getname_np "
-	    "pthread_getcpuclockid call_once "),
+	    "__cxa_thread_atexit __cxa_thread_atexit_impl pthread_getname_np pthread_getcpuclockid "
+	    "call_once "),
 	ROW(ASKS, 0, "where a thread runs",
-	    " sched_getaffinity sched_setaffinity pthread_getaffinity_np "
-	    "pthread_setaffinity_np "),
+	    " sched_getaffinity sched_setaffinity pthread_getaffinity_np pthread_setaffinity_np "),
 	ROW(ASKS, 0, "thread-local storage",
 	    " __tls_get_addr __emutls_get_address uselocale setlocale "),
 	ROW(ASKS, 0, "a thread's device or context",
@@ -108,15 +104,15 @@ static const struct mal_external table[] = {
 	NUMBERS(0, " MPI_Wtime mpi_wtime_ PMPI_Wtime MPI_Wtick "),
 	ROW(BINDS, 0, MAL_CALL_OF_MPI, " MPI_* PMPI_* mpi_* pmpi_* ompi_* _ZN3MPI* _ZNK3MPI* "),
 	ROW(BINDS, 0, "threads of the program's own",
-	    " pthread_* sem_* mtx_* cnd_* thrd_* _ZNSt18condition_variable* "
-	    "_ZNSt15__future* _ZNSt5mutex* _ZNSt13__future* futex "),
+	    " pthread_* sem_* mtx_* cnd_* thrd_* _ZNSt18condition_variable* _ZNSt15__future* "
+	    "_ZNSt5mutex* _ZNSt13__future* futex "),
 	/* Memory and mathematics. */
 	ROW(MEMORY, 3, NULL,
 	    " memset memcpy memmove mempcpy __memcpy_chk __memmove_chk __memset_chk "),
 	ROW(PURE, 1, NULL,
 	    " malloc free _Znwm _Znam _ZdlPv _ZdaPv strlen getenv isalpha isdigit isspace isupper "
-	    "islower isalnum toupper tolower abs labs llabs clock time times strdup atoi atol "
-	    "atof __popcountdi2 _gfortran_string_len_trim "),
+	    "islower isalnum toupper tolower abs labs llabs clock time times strdup atoi atol atof "
+	    "__popcountdi2 _gfortran_string_len_trim "),
 	ROW(PURE, 2, NULL,
 	    " calloc realloc aligned_alloc memalign _ZdlPvm _ZdaPvm _ZdlPvSt11align_val_t "
 	    "_ZdaPvSt11align_val_t _ZnwmSt11align_val_t _ZnamSt11align_val_t strcmp strchr strrchr "
@@ -126,20 +122,18 @@ static const struct mal_external table[] = {
 	    " posix_memalign memcmp bcmp memchr strncmp strcasecmp strncasecmp "
 	    "_ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t __dynamic_cast frexp frexpf ldexp "
 	    "ldexpf modf modff scalbn scalbnf scalbln sincos sincosf lgamma_r jn yn strtod strtol "
-	    "strtoul strtoll __powidf2 __powisf2 __powitf2 _gfortran_pow_r4_i4 "
-	    "_gfortran_pow_r8_i4 _gfortran_pow_r8_i8 _gfortran_pow_c8_i4 usleep sleep "
-	    "sched_yield remquo "),
+	    "strtoul strtoll __powidf2 __powisf2 __powitf2 _gfortran_pow_r4_i4 _gfortran_pow_r8_i4 "
+	    "_gfortran_pow_r8_i8 _gfortran_pow_c8_i4 usleep sleep sched_yield remquo "),
 	ROW(PURE, 4, NULL, " clock_nanosleep "),
 	NUMBERS(1,
 		" acos acosf acosh acoshf asin asinf asinh asinhf atan atanf atanh atanhf cbrt "
 		"cbrtf ceil ceilf cos cosf cosh coshf erf erfc erfcf erff exp exp10 exp2 exp2f "
 		"expf expm1 expm1f fabs fabsf floor floorf ilogb isinf isnan j0 j1 lgamma llrint "
 		"llround llroundf log log10 log10f log1p log1pf log2 log2f logb logbf logf lrint "
-		"lrintf lround lroundf nearbyint nearbyintf rint rintf round roundf sin sinf "
-		"sinh sinhf sqrt sqrtf tan tanf tanh tanhf tgamma tgammaf trunc truncf y0 y1 "
-		"finite __finite __isinf __isnan __exp1 __signbit __fpclassify acosl asinl atanl "
-		"cosl coshl expl fabsl floorl ceill logl sinl sinhl sqrtl tanl tanhl roundl "
-		"truncl "),
+		"lrintf lround lroundf nearbyint nearbyintf rint rintf round roundf sin sinf sinh "
+		"sinhf sqrt sqrtf tan tanf tanh tanhf tgamma tgammaf trunc truncf y0 y1 finite "
+		"__finite __isinf __isnan __exp1 __signbit __fpclassify acosl asinl atanl cosl "
+		"coshl expl fabsl floorl ceill logl sinl sinhl sqrtl tanl tanhl roundl truncl "),
 	NUMBERS(7,
 		" atan2 atan2f copysign copysignf fdim fdimf fma fmaf fmax fmaxf fmin fminf fmod "
 		"fmodf hypot hypotf nextafter nextafterf pow powf remainder remainderf cabs carg "
@@ -148,41 +142,35 @@ static const struct mal_external table[] = {
 		   "_ZNSt6chrono3_V212system_clock3nowEv __gxx_personality_v0 _Unwind_GetIP "),
 	NUMBERS(15, " cpow cpowf __muldc3 __mulsc3 __divdc3 __divsc3 "),
 	ROW(PURE, 0, NULL,
-	    " _ZGV* __addtf3 __subtf3 __multf3 __divtf3 "
-	    "__eqtf2 __netf2 __letf2 __lttf2 __getf2 __gttf2 __unordtf2 __extenddftf2 "
-	    "__extendsftf2 __trunctfdf2 __trunctfsf2 __fix* __float* "
-	    "__acos_finite __asin_finite __atan2_finite __cosh_finite __exp_finite __log_finite "
-	    "__pow_finite __sinh_finite __sqrt_finite __hypot_finite __exp10_finite "
+	    " _ZGV* __addtf3 __subtf3 __multf3 __divtf3 __eqtf2 __netf2 __letf2 __lttf2 __getf2 "
+	    "__gttf2 __unordtf2 __extenddftf2 __extendsftf2 __trunctfdf2 __trunctfsf2 __fix* "
+	    "__float* __acos_finite __asin_finite __atan2_finite __cosh_finite __exp_finite "
+	    "__log_finite __pow_finite __sinh_finite __sqrt_finite __hypot_finite __exp10_finite "
 	    "__log10_finite __log2_finite __exp2_finite __fmod_finite "),
 	/* Effects. */
 	ROW(CALLBACK, ANY, NULL,
-	    " qsort qsort_r bsearch atexit on_exit __cxa_atexit signal "
-	    "sigaction _ZSt8for_each* "),
+	    " qsort qsort_r bsearch atexit on_exit __cxa_atexit signal sigaction _ZSt8for_each* "),
 	ROW(EFFECT, ANY, NULL,
 	    " printf fprintf sprintf snprintf vprintf vfprintf vsprintf vsnprintf __printf_chk "
 	    "__fprintf_chk __sprintf_chk __snprintf_chk __vfprintf_chk __vsnprintf_chk scanf "
-	    "fscanf "
-	    "sscanf __isoc99_sscanf __isoc99_fscanf __isoc99_scanf __isoc23_sscanf perror "
+	    "fscanf sscanf __isoc99_sscanf __isoc99_fscanf __isoc99_scanf __isoc23_sscanf perror "
 	    "asprintf __asprintf_chk "),
 	ROW(EFFECT, 4, NULL,
 	    " fclose fopen fopen64 freopen fflush fputc fputs fwrite fread fgets fgetc getc "
-	    "getline "
-	    "fseek ftell rewind feof ferror putc putchar puts strcpy strcat strncpy strncat stpcpy "
-	    "__strcpy_chk __strcat_chk __strncpy_chk __strncat_chk remove rename unlink open "
-	    "open64 close read write lseek mmap munmap mprotect madvise mkdir stat fstat srand "
-	    "rand "
-	    "srand48 drand48 rand_r erand48 strerror strtok localtime gmtime asctime ctime random "
-	    "srandom setenv unsetenv system popen pclose "
-	    "gethostname uname getpid getrusage setvbuf fileno isatty memfd_create "
-	    "__cxa_guard_acquire __cxa_guard_release __cxa_guard_abort "
-	    "__cxa_allocate_exception __cxa_free_exception __cxa_begin_catch __cxa_end_catch "
-	    "__cxa_finalize __gmon_start__ _ITM_* __cxa_demangle uncaught_exception "),
+	    "getline fseek ftell rewind feof ferror putc putchar puts strcpy strcat strncpy "
+	    "strncat stpcpy __strcpy_chk __strcat_chk __strncpy_chk __strncat_chk remove rename "
+	    "unlink open open64 close read write lseek mmap munmap mprotect madvise mkdir stat "
+	    "fstat srand rand srand48 drand48 rand_r erand48 strerror strtok localtime gmtime "
+	    "asctime ctime random srandom setenv unsetenv system popen pclose gethostname uname "
+	    "getpid getrusage setvbuf fileno isatty memfd_create __cxa_guard_acquire "
+	    "__cxa_guard_release __cxa_guard_abort __cxa_allocate_exception __cxa_free_exception "
+	    "__cxa_begin_catch __cxa_end_catch __cxa_finalize __gmon_start__ _ITM_* __cxa_demangle "
+	    "uncaught_exception "),
 	ROW(EFFECT, ANY, NULL, " _gfortran_* _FortranA* "),
 	/* What is left of the C++ library. */
 	ROW(EFFECT, ANY, NULL,
-	    " _ZNSt* _ZNKSt* _ZSt* _ZNSo* _ZNSi* _ZNSs* _ZNKSs* _ZNSd* _ZNSt7__cxx11* _ZTV* _ZTI* "
-	    "_ZTS* _ZTT* _ZNVSt* _ZNSa* _ZNKSa* _ZNSb* _ZNKSb* _ZTC* _ZNKSt7__cxx11* "
-	    "_ZN9__gnu_cxx* _ZNK9__gnu_cxx* "),
+	    " _ZNSt* _ZNKSt* _ZSt* _ZNSo* _ZNSi* _ZNSs* _ZNKSs* _ZNSd* _ZTV* _ZTI* _ZTS* _ZTT* "
+	    "_ZNVSt* _ZNSa* _ZNKSa* _ZNSb* _ZNKSb* _ZTC* _ZN9__gnu_cxx* _ZNK9__gnu_cxx* "),
 };
 
 static bool is_in(const char *names, const char *name)
@@ -220,12 +208,12 @@ static const struct {
 } stores_table[] = {
 	{MAL_STORES_NOTHING,
 	 " __atomic_* _ZSt18_Rb_tree_increment* _ZSt18_Rb_tree_decrement* _ZSt11_Hash_bytes* "
-	 "getpid getrusage _gfortran_compare_string _gfortran_string_index "
-	 "_gfortran_string_scan _gfortran_string_verify "},
+	 "getpid getrusage _gfortran_compare_string _gfortran_string_index _gfortran_string_scan "
+	 "_gfortran_string_verify "},
 	{MAL_STORES_FIRST,
 	 " sprintf snprintf vsprintf vsnprintf __sprintf_chk __snprintf_chk __vsnprintf_chk strcpy "
 	 "strcat strncpy strncat stpcpy __strcpy_chk __strcat_chk __strncpy_chk __strncat_chk "
-	 "rand_r erand48 _ZNSt7__cxx1112basic_string* _ZNSs* _ZNKSt7__cxx11* _ZNKSt* _ZNKSs* "
+	 "rand_r erand48 _ZNSt7__cxx1112basic_string* _ZNSs* _ZNKSt* _ZNKSs* "
 	 "_ZNSt7__cxx1115basic_string* _ZNSt8ios_base* _ZNSo* _ZSt16__ostream_insert* "
 	 "_ZNSt6locale* "},
 	{MAL_STORES_GIVEN,
