@@ -64,8 +64,7 @@ static const struct {
 	{MAL_ACTION_FLOAT_MORE, " maxsd maxss maxpd maxps vmaxsd vmaxss vmaxpd vmaxps "},
 	{MAL_ACTION_SYSTEM,
 	 " rdtscp rdpid cpuid lsl str sldt sgdt sidt rdfsbase rdgsbase wrfsbase wrgsbase rdpkru "
-	 "rdrand "
-	 "rdseed int fxsave fxsave64 fnsave fnstenv stmxcsr vstmxcsr ldmxcsr vldmxcsr "},
+	 "rdrand rdseed int fxsave fxsave64 fnsave fnstenv stmxcsr vstmxcsr ldmxcsr vldmxcsr "},
 	{MAL_ACTION_CONVERT,
 	 " cvtsi2sd cvtsi2ss cvtss2sd cvtsd2ss sqrtsd sqrtss vcvtsi2sd vcvtsi2ss vcvtusi2sd "
 	 "vcvtusi2ss vcvtss2sd vcvtsd2ss vsqrtsd vsqrtss "},
@@ -315,33 +314,10 @@ static bool keeps_a_part(const struct mal_instruction *at)
 	}
 }
 
-bool mal_decode(const struct mal_image *image, uint64_t address, struct mal_instruction *to)
+static void take_operands(const ZydisDecodedInstruction *from, const ZydisDecodedOperand *operands,
+			  struct mal_instruction *to)
 {
-	static const uint64_t repeats =
-		ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
-	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-	ZydisDecodedInstruction instruction;
-	ZydisDecoder decoder;
-	uint64_t left;
-	const uint8_t *code = mal_image_at(image, address, &left);
-
-	if (!code || !mal_image_executable(image, address))
-		return 0;
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, left < 15 ? left : 15,
-						 &instruction, operands)))
-		return 0;
-	memset(to, 0, sizeof(*to));
-	to->address = address;
-	to->length = instruction.length;
-	to->mnemonic = (uint16_t)instruction.mnemonic;
-	name_instruction(to);
-	/* Vectors have movsd and cmpsd too. */
-	if (instruction.meta.category == ZYDIS_CATEGORY_STRINGOP)
-		to->action = MAL_ACTION_STRING;
-	to->lock = (instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
-	to->repeat = (instruction.attributes & repeats) != 0;
-	for (unsigned int i = 0; i < instruction.operand_count; i++) {
+	for (unsigned int i = 0; i < from->operand_count; i++) {
 		if (operands[i].encoding == ZYDIS_OPERAND_ENCODING_MASK) {
 			/* This one masks nothing. */
 			if (operands[i].reg.value == ZYDIS_REGISTER_K0)
@@ -350,45 +326,83 @@ bool mal_decode(const struct mal_image *image, uint64_t address, struct mal_inst
 		}
 		take_operand(&operands[i], to);
 	}
+}
+
+/* What of its first operands stays, or goes, otherwise than Zydis tells. */
+static void correct_parts(const ZydisDecodedInstruction *from, struct mal_instruction *to)
+{
+	struct mal_operand *first = &to->operands[0], *second = first + 1, *third = first + 2;
+
 	/* Half of one register and half of another, or of the same. */
 	if (to->action == MAL_ACTION_MOVE && to->operand_count > 2) {
-		if (to->operand_count == 3 && to->operands[1].kind == MAL_OPERAND_REGISTER &&
-		    to->operands[2].kind == MAL_OPERAND_REGISTER &&
-		    to->operands[1].reg == to->operands[2].reg)
+		if (to->operand_count == 3 && second->kind == MAL_OPERAND_REGISTER &&
+		    third->kind == MAL_OPERAND_REGISTER && second->reg == third->reg)
 			to->operand_count = 2;
 		else
 			to->action = MAL_ACTION_ANY;
 	}
-	if (to->operands[0].kind == MAL_OPERAND_MEMORY && keeps_what_is_masked(&instruction))
-		to->operands[0].read = 1;
+	if (first->kind == MAL_OPERAND_MEMORY && keeps_what_is_masked(from))
+		first->read = 1;
 	if (keeps_a_part(to)) {
-		to->operands[0].read = 1;
-		to->reads |= MAL_BIT(to->operands[0].reg);
+		first->read = 1;
+		to->reads |= MAL_BIT(first->reg);
 	}
 	if (to->action == MAL_ACTION_CONVERT) {
-		const struct mal_operand *from = &to->operands[to->operand_count - 1];
-		struct mal_operand *rest = &to->operands[to->operand_count - 2];
+		const struct mal_operand *what = &first[to->operand_count - 1];
+		struct mal_operand *rest = &first[to->operand_count - 2];
 
 		rest->read = 0;
-		if (from->kind != MAL_OPERAND_REGISTER || from->reg != rest->reg)
+		if (what->kind != MAL_OPERAND_REGISTER || what->reg != rest->reg)
 			to->reads &= ~MAL_BIT(rest->reg);
 	}
-	/* Flags that are only kept count as neither. */
-	if (instruction.cpu_flags) {
-		const ZydisAccessedFlags *flags = instruction.cpu_flags;
+}
 
-		to->reads |= flags->tested ? MAL_BIT(MAL_FLAGS) : 0;
-		if (flags->modified | flags->set_0 | flags->set_1 | flags->undefined)
-			to->writes |= MAL_BIT(MAL_FLAGS);
-	}
-	to->system = to->action == MAL_ACTION_SYSTEM || is_system(&instruction) ||
-		     has_hidden_memory(&instruction, operands);
-	take_flow(&instruction, to);
-	/* Locked without a prefix. */
-	if (instruction.mnemonic == ZYDIS_MNEMONIC_XCHG &&
-	    (to->operands[0].kind == MAL_OPERAND_MEMORY ||
-	     to->operands[1].kind == MAL_OPERAND_MEMORY))
-		to->lock = 1;
+/* Flags that are only kept count as neither. */
+static void take_flags(const ZydisAccessedFlags *flags, struct mal_instruction *to)
+{
+	if (!flags)
+		return;
+	to->reads |= flags->tested ? MAL_BIT(MAL_FLAGS) : 0;
+	if (flags->modified | flags->set_0 | flags->set_1 | flags->undefined)
+		to->writes |= MAL_BIT(MAL_FLAGS);
+}
+
+bool mal_decode(const struct mal_image *image, uint64_t address, struct mal_instruction *to)
+{
+	static const uint64_t repeats =
+		ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction from;
+	ZydisDecoder decoder;
+	uint64_t left;
+	const uint8_t *code = mal_image_at(image, address, &left);
+
+	if (!code || !mal_image_executable(image, address))
+		return 0;
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderDecodeFull(&decoder, code, left < 15 ? left : 15, &from, operands)))
+		return 0;
+	memset(to, 0, sizeof(*to));
+	to->address = address;
+	to->length = from.length;
+	to->mnemonic = (uint16_t)from.mnemonic;
+	name_instruction(to);
+	/* Vectors have movsd and cmpsd too. */
+	if (from.meta.category == ZYDIS_CATEGORY_STRINGOP)
+		to->action = MAL_ACTION_STRING;
+	to->repeat = (from.attributes & repeats) != 0;
+	take_operands(&from, operands, to);
+	correct_parts(&from, to);
+	take_flags(from.cpu_flags, to);
+	to->system = to->action == MAL_ACTION_SYSTEM || is_system(&from) ||
+		     has_hidden_memory(&from, operands);
+	take_flow(&from, to);
+	/* Exchanged with memory, it is locked without a prefix. */
+	to->lock = (from.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0 ||
+		   (from.mnemonic == ZYDIS_MNEMONIC_XCHG &&
+		    (to->operands[0].kind == MAL_OPERAND_MEMORY ||
+		     to->operands[1].kind == MAL_OPERAND_MEMORY));
 	return 1;
 }
 

@@ -226,29 +226,37 @@ static bool begins(const char *name, const char *const *some)
 	return 0;
 }
 
+/* A product and a sum at once: what the digits of the NAME say of A, B and C. */
+static bool fuse(const char *name, const struct cell *operands, struct cell *result)
+{
+	const char *digits = strpbrk(name, "12");
+	struct cell a, b, c;
+
+	if (!digits)
+		return 0;
+	a = operands[digits[0] - '1'];
+	b = operands[digits[1] - '1'];
+	c = operands[digits[2] - '1'];
+	a = both(a, b, a.number * b.number * (name[1] == 'n' ? UINT64_MAX : 1));
+	*result = both(a, c, a.number + c.number * (strstr(name, "sub") ? UINT64_MAX : 1));
+	return 1;
+}
+
 /* Sums and products, of whole numbers, of others and of vectors alike; false where it is none. */
 static bool step_sum(struct rests *rests, const struct mal_instruction *at, const char *name)
 {
 	unsigned int count = at->operand_count, first = count == 3 ? 1 : 0;
-	bool whole = name[0] == 'p', fused = name[0] == 'f' && name[1] != 'u';
-	struct cell a, b, c;
+	bool whole = name[0] == 'p';
+	struct cell a, b;
 
 	if (count < 1 || count > 3)
 		return 0;
 	a = read(rests, at, first);
 	b = count > 1 ? read(rests, at, count - 1) : number(1);
 	if (begins(name, (const char *const[]){"fmadd", "fmsub", "fnmadd", "fnmsub", NULL}) &&
-	    count == 3 && fused && !strstr(name, "add") == !!strstr(name, "sub")) {
-		const char *digits = strpbrk(name, "12");
-		struct cell operands[] = {read(rests, at, 0), a, b};
-
-		if (!digits)
+	    count == 3 && !strstr(name, "add") == !!strstr(name, "sub")) {
+		if (!fuse(name, (const struct cell[]){read(rests, at, 0), a, b}, &a))
 			return 0;
-		a = operands[digits[0] - '1'];
-		b = operands[digits[1] - '1'];
-		c = operands[digits[2] - '1'];
-		a = both(a, b, a.number * b.number * (name[1] == 'n' ? UINT64_MAX : 1));
-		a = both(a, c, a.number + c.number * (strstr(name, "sub") ? UINT64_MAX : 1));
 	} else if (begins(name + whole, (const char *const[]){"add", "inc", NULL}) &&
 		   strncmp(name, "addsub", 6) != 0) {
 		a = both(a, b, a.number + b.number);
