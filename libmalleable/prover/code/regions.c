@@ -47,44 +47,35 @@ static void forget(struct trace *trace, uint64_t registers)
 			trace->kind[i] = UNKNOWN;
 }
 
-static void step(struct trace *trace, const struct mal_instruction *instruction)
+static void set(struct trace *trace, unsigned int reg, int kind, uint64_t value)
 {
-	const struct mal_operand *to = &instruction->operands[0], *from = &instruction->operands[1];
+	trace->kind[reg] = kind;
+	trace->value[reg] = value;
+}
+
+static void step(struct trace *trace, const struct mal_instruction *at)
+{
+	const struct mal_operand *to = &at->operands[0], *from = &at->operands[1];
+	bool moves = at->mnemonic == ZYDIS_MNEMONIC_MOV || at->mnemonic == ZYDIS_MNEMONIC_MOVZX;
+	bool inverts = at->mnemonic == ZYDIS_MNEMONIC_XOR && from->kind == MAL_OPERAND_NUMBER &&
+		       from->number == 1;
 	struct trace before = *trace;
 
-	forget(trace, instruction->writes);
+	forget(trace, at->writes);
 	if (to->kind != MAL_OPERAND_REGISTER || to->reg >= 16 || !to->written)
 		return;
-	switch (instruction->mnemonic) {
-	case ZYDIS_MNEMONIC_LEA:
-		if (from->base != MAL_NO_REGISTER || from->index != MAL_NO_REGISTER)
-			return;
-		/* fall through */
-	case ZYDIS_MNEMONIC_MOV:
-	case ZYDIS_MNEMONIC_MOVZX:
-		if (from->kind == MAL_OPERAND_REGISTER && from->reg < 16) {
-			trace->kind[to->reg] = before.kind[from->reg];
-			trace->value[to->reg] = before.value[from->reg];
-		} else if (from->kind == MAL_OPERAND_NUMBER ||
-			   instruction->mnemonic == ZYDIS_MNEMONIC_LEA) {
-			trace->kind[to->reg] = ADDRESS;
-			trace->value[to->reg] = (uint64_t)from->number;
-		}
-		return;
-	case ZYDIS_MNEMONIC_XOR:
-		if (from->kind == MAL_OPERAND_REGISTER && from->reg == to->reg) {
-			trace->kind[to->reg] = ADDRESS;
-			trace->value[to->reg] = 0;
-		} else if (from->kind == MAL_OPERAND_NUMBER && from->number == 1) {
-			trace->kind[to->reg] = before.kind[to->reg];
-			trace->value[to->reg] = before.value[to->reg] ^ 1;
-		}
-		return;
-	default:
-		if (instruction->mnemonic >= ZYDIS_MNEMONIC_SETB &&
-		    instruction->mnemonic <= ZYDIS_MNEMONIC_SETZ)
-			trace->kind[to->reg] = TRUTH;
-	}
+	if (at->action == MAL_ACTION_SET)
+		trace->kind[to->reg] = TRUTH;
+	else if (moves && from->kind == MAL_OPERAND_REGISTER && from->reg < 16)
+		set(trace, to->reg, before.kind[from->reg], before.value[from->reg]);
+	else if (moves ? from->kind == MAL_OPERAND_NUMBER
+		       : at->action == MAL_ACTION_LEA && from->base == MAL_NO_REGISTER &&
+				 from->index == MAL_NO_REGISTER)
+		set(trace, to->reg, ADDRESS, (uint64_t)from->number);
+	else if (at->mnemonic == ZYDIS_MNEMONIC_XOR && mal_is_of_one(at))
+		set(trace, to->reg, ADDRESS, 0);
+	else if (inverts)
+		set(trace, to->reg, before.kind[to->reg], before.value[to->reg] ^ 1);
 }
 
 static int add_region(struct mal_region_functions *regions,
