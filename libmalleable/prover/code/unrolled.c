@@ -18,7 +18,7 @@
 #include "libmalleable/prover/code/find.h"
 #include "libmalleable/prover/code/turn.h"
 
-enum { MOST = 16, EARLIER = 4, HOLE = 1000, NOWHERE = UINT32_MAX };
+enum { MOST = 16, EARLIER = 4, NOWHERE = UINT32_MAX };
 
 struct unrolled {
 	struct mal_program *program;
@@ -195,8 +195,6 @@ static bool are_turns(struct unrolled *loop)
 	if ((live | blocks[loop->end]) & MAL_BIT(MAL_FLAGS))
 		return 0;
 	mal_turn_begin(&begin, loop->program, &loop->values);
-	for (uint64_t reg = 0; reg < MAL_REGISTERS; reg++)
-		mal_turn_unset(&loop->values, HOLE + reg);
 	loop->turn = begin;
 	run(loop, &loop->turn, loop->one);
 	find_copies(loop, &begin, live);
@@ -459,39 +457,15 @@ static bool counts(struct unrolled *loop, uint32_t earlier)
 	return 1;
 }
 
-/* What HOLE is in WITH, where that is TARGET; or 0. */
-static mal_value match(const struct mal_values *values, mal_value with, mal_value target,
-		       mal_value hole)
-{
-	const struct mal_node *a = mal_node(values, with), *b = mal_node(values, target);
-	const mal_value parts[] = {a->a, a->b, a->c}, others[] = {b->a, b->b, b->c};
-	mal_value found = 0;
-
-	if (with == hole)
-		return target;
-	for (size_t i = 0; i < 3 && a->kind == b->kind && a->key == b->key; i++) {
-		mal_value one = parts[i];
-
-		if (parts[i] == others[i])
-			continue;
-		one = match(values, parts[i], others[i], hole);
-		if (!one || (found && found != one))
-			return 0;
-		found = one;
-	}
-	return found;
-}
-
 /*
- * What registers were before a turn that ended as DONE, or where it LEAVES; BEFORE is without it.
- * The turn is done again, to see that.
+ * What registers were before a turn that ended as DONE, or where it LEAVES: what it steps is a step
+ * back, and all else as BEFORE, without it. The turn is done again, to see that.
  */
 static bool find_before(const struct unrolled *loop, const struct mal_turn *done,
 			const struct mal_turn *leaves, struct mal_turn *before)
 {
 	uint64_t live = loop->live.blocks[loop->one];
-	struct mal_turn again, result = *before;
-	uint64_t holes = 0;
+	struct mal_turn again;
 	int64_t by;
 
 	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++) {
@@ -499,30 +473,14 @@ static bool find_before(const struct unrolled *loop, const struct mal_turn *done
 		mal_value set = loop->turn.registers[reg];
 		bool half = mal_turn_is_half(done->values, set);
 
-		step = mal_turn_plus(&result, half ? mal_turn_low(&result, set) : set, unset, -1);
-		if (!(live & MAL_BIT(reg)))
+		step = mal_turn_plus(before, half ? mal_turn_low(before, set) : set, unset, -1);
+		if (!(live & MAL_BIT(reg)) || !mal_is_number(done->values, step, &by))
 			continue;
-		if (mal_is_number(done->values, step, &by)) {
-			set = mal_turn_plus(&result, done->registers[reg], step, -1);
-			result.registers[reg] = half ? mal_turn_half(&result, set) : set;
-			continue;
-		}
-		result.registers[reg] = mal_turn_unset(done->values, HOLE + reg);
-		holes |= MAL_BIT(reg);
+		set = mal_turn_plus(before, done->registers[reg], step, -1);
+		before->registers[reg] = half ? mal_turn_half(before, set) : set;
 	}
-	again = result;
+	again = *before;
 	run(loop, &again, loop->one);
-	for (unsigned int reg = 0; reg < MAL_REGISTERS; reg++)
-		if (holes & MAL_BIT(reg)) {
-			mal_value what = match(done->values, again.registers[reg],
-					       done->registers[reg], result.registers[reg]);
-
-			/* Anything will do. */
-			result.registers[reg] = what ? what : before->registers[reg];
-		}
-	again = result;
-	run(loop, &again, loop->one);
-	*before = result;
 	return is_same(&again, done, live) && is_same(&again, leaves, loop->live.blocks[loop->end]);
 }
 
