@@ -201,8 +201,9 @@ void mal_check_first(struct mal_analysis *analysis, mal_value address);
 /* VALUE is stored where others see it. */
 void mal_check_history(struct mal_analysis *analysis, mal_value value);
 void mal_check_address(struct mal_analysis *analysis, mal_value address, int store);
-/* LENGTH, of what is set, copied or compared from TO on. */
-void mal_check_length(struct mal_analysis *analysis, mal_value length, mal_value to);
+/* LENGTH times BYTES of what is set or compared from TO on, or copied there from FROM, if any. */
+void mal_check_length(struct mal_analysis *analysis, mal_value length, unsigned int bytes,
+		      mal_value to, mal_value from);
 /* The first block of the loop of iterations that steps VALUE, or NULL. */
 struct mal_block_facts *mal_stepped_by(const struct mal_analysis *analysis, mal_value value);
 

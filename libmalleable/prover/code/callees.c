@@ -174,7 +174,7 @@ static void step_memory(struct mal_analysis *analysis, const char *name)
 	} else {
 		mal_check_address(analysis, from, 0);
 	}
-	mal_check_length(analysis, length, to);
+	mal_check_length(analysis, length, 1, to, set ? 0 : from);
 	mal_write_many(analysis, to, set && from == mal_number(values, 0) ? from : 0,
 		       bytes->kind == MAL_NUMBER && bytes->key > 0 ? bytes->key : 0);
 }

@@ -115,15 +115,49 @@ bool mal_check_value(struct mal_analysis *analysis, mal_value value, const char 
 	return false;
 }
 
-void mal_check_length(struct mal_analysis *analysis, mal_value length, mal_value to)
+/* Whether VALUE is where a thread's iterations of BYTES begin; BACKWARDS: where they end. */
+static bool is_first(struct mal_values *values, mal_value value, int64_t bytes, bool backwards)
+{
+	const struct mal_node *node = mal_shape_of(values, value);
+
+	return mal_node(values, value)->class == MAL_IDENTITY && node->shape == MAL_SHAPE_BLOCK &&
+	       node->start == (backwards ? -bytes : bytes) &&
+	       node->length == (backwards ? -bytes : 0);
+}
+
+/* Whether LENGTH is just that of a thread's iterations: how much each has, or 0. */
+static int64_t length_of_each(struct mal_values *values, mal_value length)
+{
+	const struct mal_node *node = mal_shape_of(values, length);
+
+	return mal_node(values, length)->class == MAL_IDENTITY && node->shape == MAL_SHAPE_BLOCK &&
+			       !node->start && !node->rest && node->bare
+		       ? node->length
+		       : 0;
+}
+
+void mal_check_length(struct mal_analysis *analysis, mal_value length, unsigned int bytes,
+		      mal_value to, mal_value from)
 {
 	struct mal_values *values = &analysis->values;
+	int64_t each;
+	bool same = false;
 
-	if (!mal_is_share(values, length))
+	if (!mal_is_share(values, length)) {
 		mal_check_value(analysis, length, "as a length");
-	else if (mal_node(values, length)->class && mal_node(values, to)->class == MAL_CLEAN)
+		return;
+	}
+	if (mal_node(values, length)->class && mal_node(values, to)->class == MAL_CLEAN)
 		mal_mark_bound(analysis, "as much as a thread's iterations need in one place",
 			       NULL);
+	if (!mal_is_of_bounds(values, length))
+		return;
+	each = length_of_each(values, length) * bytes;
+	for (int backwards = 0; each && backwards < 2; backwards++)
+		same |= is_first(values, to, each, backwards) &&
+			(!from || is_first(values, from, each, backwards));
+	if (!same)
+		mal_mark_bound(analysis, "other bytes than those of a thread's iterations", NULL);
 }
 
 void mal_check_address(struct mal_analysis *analysis, mal_value address, int store)

@@ -345,7 +345,9 @@ void mal_step_string(struct mal_analysis *analysis, const struct mal_instruction
 			mal_check_address(analysis, state->registers[registers[i]],
 					  writes && i == 0);
 	if (at->repeat)
-		mal_check_length(analysis, state->registers[MAL_RCX], state->registers[MAL_RDI]);
+		mal_check_length(analysis, state->registers[MAL_RCX], at->operands[0].bytes,
+				 state->registers[MAL_RDI],
+				 at->reads & MAL_BIT(MAL_RSI) ? state->registers[MAL_RSI] : 0);
 	if (writes)
 		mal_write_many(analysis, state->registers[MAL_RDI], value,
 			       count->kind == MAL_NUMBER && count->key < 4096 ? count->key * 8 : 0);
