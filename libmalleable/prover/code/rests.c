@@ -49,8 +49,11 @@ struct access {
 	bool stores;
 	/* Which iterations of it the rest has; of a rest: it is that of vectors. */
 	uint32_t turns;
-	/* How far iterations are apart. */
+	/* How far iterations are apart; of vectors: those of their rest. */
 	uint64_t stride;
+	/* Of vectors: how many bytes it has at once, as bits; it has any number of iterations. */
+	uint32_t sizes;
+	bool loops;
 };
 
 struct rests {
@@ -500,6 +503,29 @@ static bool is_same(const struct access *wide, const struct access *rest, uint64
 	return !behind && (blurred || same);
 }
 
+/* REST is one of WIDE, after TURN iterations. */
+static void add_rest(const struct rests *rests, struct access *wide, const struct access *rest,
+		     uint32_t turn)
+{
+	wide->turns |= 1U << turn;
+	wide->sizes |= rest->bytes;
+	wide->stride = rest->stride;
+	wide->loops |= rests->analysis->facts[rest->block].shared;
+}
+
+/* Whether the rest of the vectors WIDE leaves out an iteration where they leave the most. */
+static bool is_short(const struct access *wide)
+{
+	uint32_t one = wide->sizes & -wide->sizes, wider = (wide->sizes | wide->bytes) & ~one;
+	uint64_t most;
+
+	if (!wide->stores || wide->loops || !one || !wide->stride)
+		return 0;
+	/* The last vectors are the shortest ones. */
+	most = (wider & -wider) / wide->stride;
+	return most > 1 && most < TURNS && (wide->turns + 1) >> (most - 1) == 0;
+}
+
 /* What the rest does in the iteration TURN, in the first list where it has none done. */
 static void match(struct rests *rests, uint32_t turn)
 {
@@ -510,7 +536,7 @@ static void match(struct rests *rests, uint32_t turn)
 			if (is_wide(rests, &rests->first[j], rest) &&
 			    is_same(&rests->first[j], rest, rests->first[i].stride)) {
 				rests->first[i].turns |= 1U << turn;
-				rests->first[j].turns |= 1U << turn;
+				add_rest(rests, &rests->first[j], &rests->first[i], turn);
 			}
 	}
 }
@@ -556,9 +582,10 @@ static void check(struct rests *rests)
 		struct access *one = &rests->first[i];
 
 		if (!is_twice(rests, i) &&
-		    (one->address.rest ? one->turns || (one->address.rest == MAY_BE_REST &&
-							facts[one->block].shared)
-				       : !one->stores || !(one->turns & (one->turns + 1))))
+		    (one->address.rest
+			     ? one->turns || (one->address.rest == MAY_BE_REST &&
+					      facts[one->block].shared)
+			     : !one->stores || !(one->turns & (one->turns + 1) || is_short(one))))
 			continue;
 		rests->analysis->at = one->at;
 		mal_mark_bound(rests->analysis, "the rest of vectors that no loop has", NULL);

@@ -124,6 +124,31 @@ static NOINLINE void of_the_same_array(int n)
 	corpus_add(g, sizeof(g));
 }
 
+static float to[N], from[N];
+
+static NOINLINE void of_less(int n)
+{
+	for (int i = 0; i < n; i++)
+		from[i] = (float)corpus_value(i);
+#pragma omp parallel /* bound: the last iteration of three is left out, shown */
+	{
+		SHARE(n);
+		int left = size & 3, at = REST;
+
+		if (low < high) {
+			for (int i = low; i < at; i += 4)
+				_mm_storeu_ps(to + i, _mm_add_ps(_mm_loadu_ps(to + i),
+								 _mm_loadu_ps(from + i)));
+			if (left) {
+				to[at] += from[at];
+				if (left > 1)
+					to[at + 1] += from[at + 1];
+			}
+		}
+	}
+	corpus_add(to, sizeof(to));
+}
+
 static NOINLINE void of_a_sum(int n)
 {
 	double sum = 0;
@@ -204,6 +229,7 @@ int main(void)
 	corpus_add(z, sizeof(z));
 	of_another_array(n);
 	of_the_same_array(n);
+	of_less(n);
 	of_a_sum(n);
 	return corpus_end();
 }
