@@ -530,22 +530,91 @@ static void add_too_short(struct mal_text *text, const struct mal_controller *co
 				     : "");
 }
 
+/* How the run went, in a line or two. */
+static void add_result(struct mal_text *text, const struct mal_controller *controller,
+		       const struct mal_report *report)
+{
+	bool measured = controller->totals->windows > 0;
+	char verdict[MAL_VERDICT_SIZE];
+
+	if (measured)
+		mal_text_add(text, "%s\n",
+			     mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict)));
+	if (measured && lacks_mpi(controller, report))
+		mal_text_add(text, "%s: ranks that wait lend nothing\n", no_mpi);
+	add_absent(text, controller);
+}
+
+/* Which step it was, and what ran instead of its policy. */
+static void add_step(struct mal_text *text, const struct mal_controller *controller,
+		     const struct mal_report *report)
+{
+	mal_text_add(text, "step %s on %s: policy %s, %u rank%s, %u CPU%s, %.3f s\n",
+		     controller->step->arguments.step, controller->step->arguments.node,
+		     controller->deciding->policy->name, report->ranks, mal_plural(report->ranks),
+		     controller->step->cpu_count, mal_plural(controller->step->cpu_count),
+		     report->elapsed_s);
+	if (controller->deciding->rejected)
+		mal_text_add(text, "policy %s was rejected: %s\n",
+			     controller->deciding->policy->name, controller->deciding->rejected);
+	if (controller->off_switch->ever_off)
+		mal_text_add(text,
+			     "switched off by the administrator, for all or part of the run\n");
+}
+
+/* How evenly ranks and CPUs were used, and what other policies would make of it. */
+static void add_measured(struct mal_text *text, const struct mal_controller *controller,
+			 const struct mal_report *report)
+{
+	const struct mal_totals *totals = controller->totals;
+	char before[32], after[32];
+
+	if (report->ranks > 1)
+		mal_text_add(
+			text, "load balance (mean/max): %s as started, %s as run\n",
+			percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
+			percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
+	add_efficiency(text, report);
+	add_busy_cpus(text, controller, report);
+	if (controller->step->choice.keys.pages)
+		add_memory(text, controller);
+	add_regions(text, report);
+	add_outside(text, mal_plausibility_outside(controller));
+	add_alternatives(text, controller, report->elapsed_s);
+}
+
+/* What was done, what limits it, and what it cost. */
+static void add_done(struct mal_text *text, const struct mal_controller *controller,
+		     const struct mal_report *report)
+{
+	const struct mal_counters *count = &report->count;
+
+	mal_counters_text(text, count);
+	if (count->evictions)
+		mal_text_add(
+			text,
+			"reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
+			(unsigned long long)count->evictions,
+			1e6 * mal_ticks_to_s(count->overlap) / (double)count->evictions);
+	add_ways(text, controller, count->lends || count->grants || count->borrows);
+	add_use(text, controller);
+	add_mode(text, controller);
+	add_plausibility(text, controller->plausibility);
+	add_kept(text, &controller->leaving->kept);
+	mal_text_add(text, "%s", mal_phrase_no_filter);
+	mal_text_add(text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",
+		     100 * report->overhead_part, 1e3 * report->controller_cpu_s);
+}
+
 size_t mal_report_text(const struct mal_controller *controller, const struct mal_report *report,
 		       char *buffer, size_t size)
 {
-	const struct mal_totals *totals = controller->totals;
-	const struct mal_counters *count = &report->count;
 	struct mal_text text = {buffer, size, 0};
-	char verdict[MAL_VERDICT_SIZE], before[32], after[32];
+	bool measured = controller->totals->windows > 0;
 
-	if (totals->windows)
-		mal_text_add(&text, "%s\n",
-			     mal_verdict(controller, report->elapsed_s, verdict, sizeof(verdict)));
-	if (totals->windows && lacks_mpi(controller, report))
-		mal_text_add(&text, "%s: ranks that wait lend nothing\n", no_mpi);
-	add_absent(&text, controller);
+	add_result(&text, controller, report);
 	if (controller->step->arguments.brief) {
-		if (!totals->windows)
+		if (!measured)
 			add_too_short(&text, controller, report);
 		return text.length;
 	}
@@ -553,50 +622,15 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 	add_unproved(&text, controller);
 	add_differences(&text, controller);
 	add_foreign_threads(&text, controller);
-	mal_text_add(&text, "step %s on %s: policy %s, %u rank%s, %u CPU%s, %.3f s\n",
-		     controller->step->arguments.step, controller->step->arguments.node,
-		     controller->deciding->policy->name, report->ranks, mal_plural(report->ranks),
-		     controller->step->cpu_count, mal_plural(controller->step->cpu_count),
-		     report->elapsed_s);
-	if (controller->deciding->rejected)
-		mal_text_add(&text, "policy %s was rejected: %s\n",
-			     controller->deciding->policy->name, controller->deciding->rejected);
-	if (controller->off_switch->ever_off)
-		mal_text_add(&text,
-			     "switched off by the administrator, for all or part of the run\n");
-	if (!totals->windows) {
+	add_step(&text, controller, report);
+	if (!measured) {
 		add_too_short(&text, controller, report);
 		add_efficiency(&text, report);
 		add_regions(&text, report);
 		return text.length;
 	}
-	if (report->ranks > 1)
-		mal_text_add(
-			&text, "load balance (mean/max): %s as started, %s as run\n",
-			percent(totals->balance_before / totals->elapsed_s, before, sizeof(before)),
-			percent(totals->balance_after / totals->elapsed_s, after, sizeof(after)));
-	add_efficiency(&text, report);
-	add_busy_cpus(&text, controller, report);
-	if (controller->step->choice.keys.pages)
-		add_memory(&text, controller);
-	add_regions(&text, report);
-	add_outside(&text, mal_plausibility_outside(controller));
-	add_alternatives(&text, controller, report->elapsed_s);
-	mal_counters_text(&text, count);
-	if (count->evictions)
-		mal_text_add(
-			&text,
-			"reclaims that found a borrower at work: %llu, overlapping %.1f us each\n",
-			(unsigned long long)count->evictions,
-			1e6 * mal_ticks_to_s(count->overlap) / (double)count->evictions);
-	add_ways(&text, controller, count->lends || count->grants || count->borrows);
-	add_use(&text, controller);
-	add_mode(&text, controller);
-	add_plausibility(&text, controller->plausibility);
-	add_kept(&text, &controller->leaving->kept);
-	mal_text_add(&text, "%s", mal_phrase_no_filter);
-	mal_text_add(&text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",
-		     100 * report->overhead_part, 1e3 * report->controller_cpu_s);
+	add_measured(&text, controller, report);
+	add_done(&text, controller, report);
 	return text.length;
 }
 
