@@ -105,6 +105,39 @@ static double offer_saves(const struct mal_controller *controller, const struct 
 			    whole->elapsed_s - longest_s));
 }
 
+/* Sums over the ranks of a region. */
+struct region_sums {
+	double looked_s, waits_s, longest_wait_s; /* CPU seconds looked at and waited, a rank's */
+	double computed_s, longest_s;		  /* of threads, of the longest rank */
+	bool seen;				  /* all that its ranks compute */
+};
+
+/* A rank's part in a region, of which SAMPLE tells the times. */
+static void add_times(const struct mal_named *named, const struct mal_sample *sample,
+		      struct mal_region_total *total, struct region_sums *sums)
+{
+	const struct mal_region_slot *slot = named->slot;
+	double looked_s = mal_sampling_span(sum_of(slot, MAL_REGION_LOOKED), 0, sample->elapsed_s);
+	double waits_s = mal_sampling_span(sum_of(slot, MAL_REGION_WAITS), 0, looked_s);
+	double offered_s = mal_sampling_span(sum_of(slot, MAL_REGION_OFFERED), 0, sample->mpi_s);
+
+	sums->looked_s += looked_s * sample->cpus;
+	sums->waits_s += waits_s * sample->cpus;
+	sums->longest_wait_s = fmax(sums->longest_wait_s, waits_s);
+	sums->computed_s += sample->serial_s + sample->work_s;
+	sums->longest_s =
+		fmax(sums->longest_s,
+		     sample->serial_s + sample->work_s / (sample->cpus ? sample->cpus : 1));
+	total->runs = slot->runs > total->runs ? slot->runs : total->runs;
+	total->ranks++;
+	total->cpu_count += sample->cpus;
+	total->offered_s = fmax(total->offered_s, offered_s);
+	total->whole.elapsed_s = fmax(total->whole.elapsed_s, sample->elapsed_s);
+	total->whole.mpi_s += sample->mpi_s;
+	total->whole.mpi_idle_s += sample->mpi_s * (sample->cpus ? sample->cpus - 1 : 0);
+	total->whole.regions += (double)sum_of(slot, MAL_REGION_PARALLEL);
+}
+
 /* What COUNT regions of that name are together. Made printable, two names of a rank may be one. */
 static struct mal_region_total sum_up(const struct mal_controller *controller,
 				      const struct mal_whole *whole, const struct mal_named *named,
@@ -112,52 +145,33 @@ static struct mal_region_total sum_up(const struct mal_controller *controller,
 {
 	struct mal_sample samples[MAL_MAX_RANKS];
 	struct mal_region_total total = {.balance = NAN};
-	double looked_s = 0, waits_s = 0, longest_wait_s = 0, sum = 0, longest = 0;
-	bool seen = true;
+	struct region_sums sums = {.seen = true};
 
 	memcpy(total.name, named->name, sizeof(total.name));
 	for (size_t i = 0; i < count; i++) {
-		const struct mal_region_slot *slot = named[i].slot;
 		struct mal_sample *sample = &samples[total.ranks];
-		double looked, waits, computed;
-		uint32_t team;
+		unsigned int rank = named[i].rank;
+		uint32_t team = atomic_load(&controller->step->segment.ranks[rank].team);
 
-		if (i && named[i].rank == named[i - 1].rank)
+		if (i && rank == named[i - 1].rank)
 			continue;
 		add_rank(controller, &named[i], sample);
-		looked = mal_sampling_span(sum_of(slot, MAL_REGION_LOOKED), 0, sample->elapsed_s);
-		looked_s += looked * sample->cpus;
-		waits = mal_sampling_span(sum_of(slot, MAL_REGION_WAITS), 0, looked);
-		waits_s += waits * sample->cpus;
-		longest_wait_s = fmax(longest_wait_s, waits);
-		computed = sample->serial_s + sample->work_s / (sample->cpus ? sample->cpus : 1);
-		longest = fmax(longest, computed);
-		sum += sample->serial_s + sample->work_s;
-		seen &= is_seen(controller, named[i].rank);
-		total.runs = slot->runs > total.runs ? slot->runs : total.runs;
-		total.ranks++;
-		total.cpu_count += sample->cpus;
-		total.offered_s =
-			fmax(total.offered_s,
-			     mal_sampling_span(sum_of(slot, MAL_REGION_OFFERED), 0, sample->mpi_s));
-		total.whole.elapsed_s = fmax(total.whole.elapsed_s, sample->elapsed_s);
-		total.whole.mpi_s += sample->mpi_s;
-		total.whole.mpi_idle_s += sample->mpi_s * (sample->cpus ? sample->cpus - 1 : 0);
-		team = atomic_load(&controller->step->segment.ranks[named[i].rank].team);
+		add_times(&named[i], sample, &total, &sums);
+		sums.seen &= is_seen(controller, rank);
 		if (team <= MAL_MAX_CPUS)
 			total.whole.threads += team;
-		total.whole.regions += (double)sum_of(slot, MAL_REGION_PARALLEL);
 	}
-	total.outside_part = looked_s > 0 ? waits_s / looked_s : NAN;
-	total.offer_saves_s =
-		looked_s > 0 ? offer_saves(controller, whole, waits_s, longest_wait_s) : NAN;
-	if (!seen || !total.cpu_count)
+	total.outside_part = sums.looked_s > 0 ? sums.waits_s / sums.looked_s : NAN;
+	total.offer_saves_s = sums.looked_s > 0 ? offer_saves(controller, whole, sums.waits_s,
+							      sums.longest_wait_s)
+						: NAN;
+	if (!sums.seen || !total.cpu_count)
 		return total;
 	mal_cpu_seconds_add(&total.whole.cpus, samples, total.ranks, total.cpu_count);
 	if (total.whole.cpus.useful_s > NOISE * total.whole.cpus.all_s)
 		total.whole.cpus = (struct mal_cpu_seconds){0};
-	else if (longest > 0)
-		total.balance = sum / total.cpu_count / longest;
+	else if (sums.longest_s > 0)
+		total.balance = sums.computed_s / total.cpu_count / sums.longest_s;
 	return total;
 }
 
