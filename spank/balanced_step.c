@@ -269,45 +269,44 @@ static int start_controller(struct mal_launch_options *options, struct mal_error
 	return result;
 }
 
+/* What the controller is told of the step: CPUS, IDLE and NODE are texts that last as long. */
+static struct mal_arguments arguments_of_step(const char *cpus, const char *idle, const char *node)
+{
+	return (struct mal_arguments){
+		MAL_ARGUMENTS_NO_FDS,
+		.policy = balance_user_options.spec,
+		.cpus = cpus,
+		.idle = idle,
+		.step = step.name,
+		.libdir = balance_config.libdir,
+		.node = node,
+		.users_own =
+			balance_user_options.policies[0] ? balance_user_options.policies : NULL,
+		.allowed = balance_args_policies(),
+		.off_file = balance_switch_link(),
+		.min_cpus = balance_config.min_cpus,
+		.job_name = step.job_name,
+		.array_job = step.array_job[0] ? step.array_job : NULL,
+		.array_task = step.array_task[0] ? step.array_task : NULL,
+		.node_number = step.node,
+		/* Nodes and components of a step may share a directory. */
+		.node_files = step.nodes > 1 || balance_tracker_is_component(step.id),
+		.report_file = mal_report_wish_file(balance_user_options.report),
+		.trace_file = balance_user_options.trace[0] ? balance_user_options.trace : NULL,
+		.brief = balance_options_report() == MAL_REPORT_BRIEF,
+		.nodes = step.joined > 1 ? step.joined : 0,
+		.socket = step.socket.path,
+		.becomes_user = true,
+		.user = step.user,
+		.group = step.group,
+	};
+}
+
 static int start(struct mal_error *err)
 {
-	char list[MAL_CPUMASK_TEXT], idle_list[MAL_CPUMASK_TEXT], path[640], node[256] = "?";
-	struct mal_cpumask idle = {{0}};
-	struct mal_launch_options options = {
-		.path = path,
-		.arguments =
-			{
-				MAL_ARGUMENTS_NO_FDS,
-				.policy = balance_user_options.spec,
-				.cpus = list,
-				.step = step.name,
-				.libdir = balance_config.libdir,
-				.node = node,
-				.users_own = balance_user_options.policies[0]
-						     ? balance_user_options.policies
-						     : NULL,
-				.allowed = balance_args_policies(),
-				.off_file = balance_switch_link(),
-				.min_cpus = balance_config.min_cpus,
-				.job_name = step.job_name,
-				.array_job = step.array_job[0] ? step.array_job : NULL,
-				.array_task = step.array_task[0] ? step.array_task : NULL,
-				.node_number = step.node,
-				/* Nodes and components of a step may share a directory. */
-				.node_files =
-					step.nodes > 1 || balance_tracker_is_component(step.id),
-				.report_file = mal_report_wish_file(balance_user_options.report),
-				.trace_file = balance_user_options.trace[0]
-						      ? balance_user_options.trace
-						      : NULL,
-				.brief = balance_options_report() == MAL_REPORT_BRIEF,
-				.nodes = step.joined > 1 ? step.joined : 0,
-				.socket = step.socket.path,
-				.becomes_user = true,
-				.user = step.user,
-				.group = step.group,
-			},
-	};
+	char cpus[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT], path[640], node[256] = "?";
+	struct mal_cpumask idle_cpus = {{0}};
+	struct mal_launch_options options = {.path = path};
 	int result;
 
 	gethostname(node, sizeof(node) - 1);
@@ -316,10 +315,11 @@ static int start(struct mal_error *err)
 		return mal_fail_errno(err, "%s", path);
 	step.all = step.cpus;
 	if (step.choice.keys.grow_job)
-		join_pool(&idle);
-	mal_cpumask_format(&step.all, list, sizeof(list));
-	if (mal_cpumask_count(&idle))
-		options.arguments.idle = mal_cpumask_format(&idle, idle_list, sizeof(idle_list));
+		join_pool(&idle_cpus);
+	mal_cpumask_format(&step.all, cpus, sizeof(cpus));
+	mal_cpumask_format(&idle_cpus, idle, sizeof(idle));
+	options.arguments =
+		arguments_of_step(cpus, mal_cpumask_count(&idle_cpus) ? idle : NULL, node);
 	result = make_channels(err);
 	if (result == 0)
 		result = start_controller(&options, err);
