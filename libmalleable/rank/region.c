@@ -127,18 +127,11 @@ static void note_difference(const struct mal_rank *rank, unsigned int team)
 		atomic_fetch_or_explicit(&rank->slot->differs, differs, memory_order_relaxed);
 }
 
-/*
- * Prepare a region in which threads may be bound: CPUs, team, places. Returns whether CPUs or
- * places changed.
- */
-__attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned int requested,
-					      uint64_t now)
+/* Take the CPUs that the rank has now for a region. Returns whether they changed. */
+static bool take_cpus(struct mal_rank *rank, const struct mal_region *current, bool clause)
 {
-	struct mal_region *current = rank->region.current;
-	bool clause = requested && (requested != rank->team.size || current->clause);
-	unsigned int team = clause ? requested : rank->team.size;
 	uint32_t seen = rank->cpus.seen_changes;
-	bool changed, linger_changed;
+	bool changed;
 
 	mal_team_look(rank);
 	if (!clause && mal_phase_has_plan(rank) && mal_team_is_free(rank))
@@ -150,22 +143,44 @@ __attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned in
 	changed = rank->cpus.seen_changes != seen;
 	if (changed && mal_team_is_free(rank))
 		mal_team_follow(rank, mal_cpus_to_use(rank, rank->cpus.owned_count));
+	return changed;
+}
+
+/* Set the team of a region that asks for no size. Returns its size. */
+static unsigned int set_team(struct mal_rank *rank, const struct mal_region *current)
+{
+	unsigned int team =
+		mal_team_clamp(rank, mal_team_may_differ(rank) ? mal_sizing_team(rank, current)
+				     : rank->region.kept       ? rank->team.own
+							       : rank->team.base);
+
+	mal_team_set(rank, team);
+	rank->region_own.widened = team > rank->team.base;
+	if (team != rank->team.own)
+		note_difference(rank, team);
+	return team;
+}
+
+/*
+ * Prepare a region in which threads may be bound: CPUs, team, places. Returns whether CPUs or
+ * places changed.
+ */
+__attribute__((noinline)) static bool prepare(struct mal_rank *rank, unsigned int requested,
+					      uint64_t now)
+{
+	struct mal_region *current = rank->region.current;
+	bool clause = requested && (requested != rank->team.size || current->clause);
+	unsigned int team = clause ? requested : rank->team.size;
+	bool changed = take_cpus(rank, current, clause), linger_changed;
+
 	if (!rank->cpus.owned_count)
 		return changed;
 	if (mal_sizing_may_share(rank, current))
 		borrow(rank,
 		       mal_team_may_differ(rank) && !clause ? rank->segment.thread_count : team,
 		       now);
-	if (!clause) {
-		team = mal_team_clamp(rank, mal_team_may_differ(rank)
-						    ? mal_sizing_team(rank, current)
-					    : rank->region.kept ? rank->team.own
-								: rank->team.base);
-		mal_team_set(rank, team);
-		rank->region_own.widened = team > rank->team.base;
-		if (team != rank->team.own)
-			note_difference(rank, team);
-	}
+	if (!clause)
+		team = set_team(rank, current);
 	rank->region_own.running = team;
 	rank->region_own.oversubscribed = team > rank->cpus.owned_count + rank->cpus.borrowed_count;
 	rank->region_own.sized = !clause && mal_team_may_differ(rank);
