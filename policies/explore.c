@@ -457,8 +457,17 @@ static double times_longer(const struct state *state, const struct mal_view *vie
 	return longer;
 }
 
-/* What is slow ends at its first window, so two windows of what is not cost no more than one. */
-static void begin_trial(struct state *state, const struct mal_view *view, double window_s)
+/*
+ * What the trial may cost: what is slow ends at its first window, two windows of what is not cost
+ * no more, and ranks may follow a window later. Windows of trials are short, or of one phase.
+ */
+static double cost_of_trial(const struct state *state, double phase_s, double window_s)
+{
+	return 2 * (state->longer - 1) * fmin(window_s, fmax(phase_s, MAL_WINDOW_FIRST_S));
+}
+
+static void begin_trial(struct state *state, const struct mal_view *view, double phase_s,
+			double window_s)
 {
 	if (!state->searching || state->calm < REST || state->rest < REST)
 		return;
@@ -467,7 +476,7 @@ static void begin_trial(struct state *state, const struct mal_view *view, double
 		state->longer = times_longer(state, view);
 	}
 	if (!state->searching ||
-	    state->lost_s + (state->longer - 1) * window_s > state->budget * state->run_s)
+	    state->lost_s + cost_of_trial(state, phase_s, window_s) > state->budget * state->run_s)
 		return;
 	state->chosen = false;
 	enter(state, TRIAL);
@@ -511,7 +520,7 @@ static void go_on(struct state *state, const struct mal_view *view, double phase
 		watch(state, phase_s);
 	if (!is_alone(view))
 		balance(state, view, plan);
-	begin_trial(state, view, window_s);
+	begin_trial(state, view, phase_s, window_s);
 }
 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)

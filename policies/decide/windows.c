@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "policies/interface/limits.h"
+
 /* Windows without a change before they become longer. */
 #define STEADY 2
 /* A step has so many boundaries at most. */

@@ -12,8 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Length that is wanted for windows at first and at most. */
-#define MAL_WINDOW_FIRST_S 0.05
+/* Length that is wanted for windows at most. */
 #define MAL_WINDOW_LAST_S 0.1
 /* In so many first rounds every boundary is looked at. */
 #define MAL_WINDOWS_EARLY 32

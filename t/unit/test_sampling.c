@@ -17,6 +17,7 @@
 #include "libmalleable/controller/ranks.h"
 #include "policies/decide/windows.h"
 #include "policies/interface/attained.h"
+#include "policies/interface/limits.h"
 
 #define NEAR 1e-6
 
