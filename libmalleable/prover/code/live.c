@@ -2,9 +2,8 @@
 /*
  * live.c: which registers are in use: read on some way before they are written.
  *
- * Invariant: none is left out that is in use, but for what a call gives to a function that is not
- * known: else regions of t/inspect/programs/turns.c and carried.c are free that are bound
- * (t/t0011-inspect.t).
+ * Invariant: none is left out that is in use: else regions of t/inspect/programs/turns.c, carried.c
+ * and passed.c are free that are bound (t/t0011-inspect.t).
  */
 #include "libmalleable/prover/code/live.h"
 
@@ -111,10 +110,10 @@ void mal_live_free(struct mal_live *live)
 uint64_t mal_live_in(const struct mal_image *image, uint64_t entry, unsigned int depth)
 {
 	struct mal_flow_graph graph;
-	/* How many an unknown one takes: what is passed on unchanged is among the first. */
+	/* One that is not known may take any: what this one was given is passed on unchanged. */
 	struct mal_live live = {.image = image,
 				.graph = &graph,
-				.unknown = MAL_BIT(MAL_RDI) | MAL_BIT(MAL_RSI) | MAL_BIT(MAL_XMM0),
+				.unknown = mal_given,
 				.lost = mal_given,
 				.depth = depth + 1};
 	uint64_t result = mal_given;
