@@ -840,6 +840,7 @@ static void older_threads_keep_cpus_busy(void **state)
 	pthread_t thread;
 
 	(void)state;
+	mal_self.tid = (int32_t)gettid();
 	mal.active = false;
 	computing = true;
 	assert_int_equal(pthread_create(&thread, NULL, compute, NULL), 0);
@@ -882,14 +883,28 @@ static void look_later(uint64_t computed)
 /* A thread of a library that sleeps leaves the rank's CPUs to others until it computes. */
 static void sleeping_threads_leave_cpus(void **state)
 {
-	pthread_t thread;
+	pthread_t thread, other;
 
 	(void)state;
+	mal_self.tid = (int32_t)gettid();
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
 	while (!mal_others_sleep(&mal))
 		sched_yield();
 	assert_true(mal_all_sleep(&mal));
+	/* One that is new computes. */
+	computer = 0;
+	computing = true;
+	mal.active = false;
+	assert_int_equal(pthread_create(&other, NULL, compute, NULL), 0);
+	mal.active = true;
+	while (!computer)
+		sched_yield();
+	assert_false(mal_others_sleep(&mal));
+	computing = false;
+	pthread_join(other, NULL);
+	while (!mal_others_sleep(&mal))
+		sched_yield();
 	let_borrow(1);
 	mal_self.calling = true;
 	mal_call_begin();
@@ -922,6 +937,7 @@ static void reader_keeps_no_cpu_from_lending(void **state)
 	int32_t caller = test_kernel.caller;
 
 	(void)state;
+	mal_self.tid = (int32_t)gettid();
 	computing = true;
 	computer = 0;
 	test_kernel.caller = 0;

@@ -11,11 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/input.h"
+#include "libmalleable/rank/cpus/lock.h"
 #include "libmalleable/rank/cpus/threads.h"
 #include "libmalleable/rank/state/rank.h"
 
@@ -30,6 +31,10 @@ static struct {
 } last[LOOK_MAX];
 static unsigned int looked_at, made_before;
 static bool at_all; /* the primary thread and the team too */
+/* That look: of which thread, how many the process had, and whether all others slept. */
+static int32_t looked_by;
+static nlink_t tasks_before;
+static bool all_slept;
 
 /*
  * Read what stands behind the name's bracket in /proc/self/task/TID/stat (proc(5)), from the
@@ -115,40 +120,70 @@ static bool is_ours(const struct mal_rank *rank, int32_t tid)
 	return false;
 }
 
-static bool they_sleep(const struct mal_rank *rank)
+static void look_at_each(const struct mal_rank *rank)
 {
 	DIR *tasks = opendir("/proc/self/task");
-	bool sleep = tasks != NULL;
 	struct dirent *entry;
-	char self[64] = "";
 
+	all_slept = tasks != NULL;
 	looked_at = 0;
 	made_before = mal_threads_made();
-	if (readlink("/proc/thread-self", self, sizeof(self) - 1) < 0)
-		self[0] = '\0';
-	while (sleep && (entry = readdir(tasks))) {
-		const char *own = strrchr(self, '/');
+	while (all_slept && (entry = readdir(tasks))) {
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
 
-		if (tid <= 0 || (own && strcmp(own + 1, entry->d_name) == 0) || is_ours(rank, tid))
+		if (tid <= 0 || tid == looked_by || is_ours(rank, tid))
 			continue;
-		sleep = looked_at < LOOK_MAX && !runs(tid, looked_at++);
+		all_slept = looked_at < LOOK_MAX && !runs(tid, looked_at++);
 	}
 	if (tasks)
 		closedir(tasks);
-	return sleep;
+}
+
+/* How many threads the process has, and some more: proc_task_getattr() in fs/proc/base.c. */
+static nlink_t count_tasks(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/task", &status) < 0 ? 0 : status.st_nlink;
+}
+
+/* Whether each thread that slept at the last look has used no CPU time since. */
+static bool all_slept_on(void)
+{
+	for (unsigned int i = 0; i < looked_at; i++) {
+		struct timespec now;
+
+		if (clock_gettime(mal_thread_clock(last[i].tid), &now) < 0 ||
+		    last[i].used.tv_sec != now.tv_sec || last[i].used.tv_nsec != now.tv_nsec)
+			return false;
+	}
+	return true;
+}
+
+/* The process's threads are looked at by name only where they may be others, or one has run. */
+static bool they_sleep(const struct mal_rank *rank, bool all)
+{
+	nlink_t tasks = count_tasks();
+	int32_t own = mal_own_tid();
+
+	if (all_slept && at_all == all && looked_by == own && tasks_before == tasks &&
+	    made_before == mal_threads_made() && all_slept_on())
+		return true;
+	at_all = all;
+	looked_by = own;
+	tasks_before = tasks;
+	look_at_each(rank);
+	return all_slept;
 }
 
 bool mal_others_sleep(const struct mal_rank *rank)
 {
-	at_all = false;
-	return they_sleep(rank);
+	return they_sleep(rank, false);
 }
 
 bool mal_all_sleep(const struct mal_rank *rank)
 {
-	at_all = true;
-	return they_sleep(rank);
+	return they_sleep(rank, true);
 }
 
 bool mal_others_compute(const struct mal_rank *rank, uint64_t ns)
@@ -156,7 +191,7 @@ bool mal_others_compute(const struct mal_rank *rank, uint64_t ns)
 	bool compute = false;
 
 	if (mal_threads_made() != made_before)
-		return !they_sleep(rank);
+		return !they_sleep(rank, at_all);
 	for (unsigned int i = 0; i < looked_at; i++) {
 		struct timespec now;
 		int64_t used;
