@@ -7,6 +7,8 @@
  * wakes the next one on another CPU. A lender has the time to look. The CPUs are used if the
  * process has more CPU time than its own ones give, or would have, but for others that run there.
  * (A thread that wakes another and is about to sleep counts as ready too, until it has a CPU.)
+ * The process's CPU time is one system call; for how long its threads were ready is several for
+ * each thread, and read only of a process whose CPU time is not enough.
  *
  * Invariant: threads that take turns keep no CPU of others (t/unit/test_borrower_use.c:
  * threads_in_turn_lose_it; t/t2006-builds.t), and those that compute at once get one though they
@@ -41,7 +43,7 @@
 
 struct look {
 	uint64_t at;	       /* tick */
-	uint64_t used, queued; /* ticks of all threads, so far */
+	uint64_t used, queued; /* ticks of all threads, so far; queued: of one that is doubted */
 	uint32_t changes;      /* of the rank's CPUs */
 };
 
@@ -50,6 +52,7 @@ static struct {
 	uint64_t cost;		  /* of that look, in ticks */
 	double had, used, wanted; /* ticks of borrowed CPUs, since the last verdict */
 	uint64_t refused;	  /* until this tick */
+	bool doubted;		  /* it used too little when that was last concluded */
 } borrowers[MAL_MAX_RANKS];
 
 /* For how long threads of process PID have been ready without a CPU in all, as far as is known. */
@@ -94,7 +97,7 @@ static bool look_at(const struct mal_rank *rank, unsigned int number, double apa
 	*look = (struct look){
 		.at = now,
 		.used = mal_s_to_ticks((double)used.tv_sec + (double)used.tv_nsec * 1e-9),
-		.queued = queued_in(pid),
+		.queued = borrowers[number].doubted ? queued_in(pid) : 0,
 		.changes = atomic_load(&slot->changes),
 	};
 	borrowers[number].last = *look;
@@ -132,12 +135,18 @@ static void add(const struct mal_rank *rank, unsigned int number, const struct l
 	borrowers[number].wanted += used + queued > 0 ? used + queued : 0;
 }
 
-/* Enough is known: does NUMBER use what it had? Begin again. */
+/*
+ * Enough is known: does NUMBER use what it had, or may it, as its queues were not read? Begin again.
+ */
 static bool conclude(unsigned int number)
 {
-	bool uses = borrowers[number].used >= USED * borrowers[number].had ||
-		    borrowers[number].wanted >= WANTED * borrowers[number].had;
+	bool used = borrowers[number].used >= USED * borrowers[number].had,
+	     wanted = borrowers[number].wanted >= WANTED * borrowers[number].had,
+	     uses = used || wanted || !borrowers[number].doubted;
 
+	if (borrowers[number].doubted == used)
+		borrowers[number].last.at = 0;
+	borrowers[number].doubted = !used;
 	borrowers[number].had = borrowers[number].used = borrowers[number].wanted = 0;
 	return uses;
 }
