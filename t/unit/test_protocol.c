@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include "libmalleable/core/changes.h"
 #include "libmalleable/rank/cpus/bind.h"
 #include "libmalleable/rank/cpus/borrower_use.h"
 #include "libmalleable/rank/cpus/cpus.h"
@@ -129,6 +130,28 @@ static void late_spread(void **state)
 	assert_int_equal(mal_bind_spread(&mal, 1, 4), MAL_SPREAD_DONE);
 	assert_null(while_binding);
 	assert_int_equal(where_is(1, 1), 2);
+}
+
+static void lender_sleeps_on(void)
+{
+	assert_int_equal(mal.segment.cpus[4].wake, 0);
+	assert_int_equal(cpu_state(4).user, MAL_NOBODY);
+}
+
+/* A lender that woke before our threads have left its CPU would take it from one of them. */
+static void lender_wakes_when_our_threads_have_left(void **state)
+{
+	(void)state;
+	mal_word_set(word_of(4), (struct mal_cpu_state){2, 0, true});
+	mal_changes_add(mal.slot);
+	mal.unmanaged = mal.slot->unmanaged = true;
+	mal_pins_give(&mal, 0, &test_kernel.mask[0]);
+	assert_true(mal_cpus_refresh(&mal));
+	assert_int_equal(mal.cpus.borrowed_count, 1);
+	while_binding = lender_sleeps_on;
+	mal_cpus_release(&mal);
+	assert_null(while_binding);
+	assert_int_equal(mal.segment.cpus[4].wake, 1);
 }
 
 static void rank_2_takes_ours_back(void)
@@ -711,6 +734,7 @@ int main(void)
 		CASE(moved_to_a_rank_that_ends),
 		CASE(rolled_back),
 		CASE(late_spread),
+		CASE(lender_wakes_when_our_threads_have_left),
 		CASE(late_thread_that_binds_itself),
 		CASE(late_thread_of_a_dead_owner),
 		CASE(another_thread),

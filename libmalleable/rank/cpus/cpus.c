@@ -204,24 +204,33 @@ void mal_cpus_release(struct mal_rank *rank)
 	mal_cpus_release_beyond(rank, 0);
 }
 
+/* Wake the lender that sleeps until CPU is free. */
+static void wake_lender(struct mal_cpu_slot *cpu)
+{
+	atomic_fetch_add_explicit(&cpu->wake, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&cpu->sleepers, memory_order_seq_cst))
+		mal_futex_wake(&cpu->wake, INT32_MAX);
+}
+
 static void release_beyond(struct mal_rank *rank, unsigned int kept)
 {
-	for (unsigned int i = kept; i < rank->cpus.borrowed_count; i++) {
-		struct mal_cpu_slot *cpu = &rank->segment.cpus[rank->cpus.borrowed[i]];
+	unsigned int count = rank->cpus.borrowed_count;
+
+	for (unsigned int i = kept; i < count; i++) {
+		unsigned int cpu = rank->cpus.borrowed[i];
 
 		if (!rank->unmanaged)
-			mal_bind_send_home(rank, rank->cpus.borrowed[i]);
-		if (!mal_word_release(&cpu->word, rank->me))
-			continue;
-		mal_free_check(&rank->segment, rank->cpus.borrowed[i]);
-		atomic_fetch_add_explicit(&cpu->wake, 1, memory_order_seq_cst);
-		if (atomic_load_explicit(&cpu->sleepers, memory_order_seq_cst))
-			mal_futex_wake(&cpu->wake, INT32_MAX);
+			mal_bind_send_home(rank, cpu);
+		if (mal_word_release(&rank->segment.cpus[cpu].word, rank->me))
+			mal_free_check(&rank->segment, cpu);
 	}
 	mal_bind_outdate(rank);
 	rank->cpus_own.borrowed_count = kept;
 	if (rank->unmanaged)
 		mal_bind_other_threads(rank);
+	/* At last: a lender takes the CPU from a thread of ours that has not left it. */
+	for (unsigned int i = kept; i < count; i++)
+		wake_lender(&rank->segment.cpus[rank->cpus.borrowed[i]]);
 }
 
 void mal_cpus_release_beyond(struct mal_rank *rank, unsigned int kept)
