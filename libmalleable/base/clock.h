@@ -16,7 +16,7 @@ extern bool mal_clock_is_tsc;
 /* The time of CLOCK, as clock_gettime(2) has it, in nanoseconds. */
 static inline uint64_t mal_clock_ns(clockid_t clock)
 {
-	struct timespec now;
+	struct timespec now = {0, 0};
 
 	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;

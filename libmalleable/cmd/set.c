@@ -95,8 +95,11 @@ static char *read_file(const char *name)
 	return text;
 }
 
-static int parse_option(struct arguments *arguments, const struct option *options, int option)
+/* Handle one option. Returns 0, or what mal_option() returns where there is no more to do. */
+static int take(struct arguments *arguments, const struct option *options, int option)
 {
+	if (option == MAL_OPTION_ANSWERED || option == MAL_OPTION_WRONG)
+		return option;
 	if (option == 'F') {
 		free(arguments->orders);
 		arguments->orders = read_file(optarg);
@@ -124,15 +127,12 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"wait", optional_argument, NULL, 'w'},
 		MAL_OPTIONS_END,
 	};
-	int option;
+	int option, result;
 
 	memset(arguments, 0, sizeof(*arguments));
-	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
-		if (option == MAL_OPTION_ANSWERED || option == MAL_OPTION_WRONG)
-			return option;
-		if (parse_option(arguments, options, option) < 0)
-			return MAL_OPTION_WRONG;
-	}
+	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END)
+		if ((result = take(arguments, options, option)) != 0)
+			return result;
 	if (arguments->orders && arguments->length)
 		return mal_option_wrong(&tool, "--from has all orders: give no other");
 	if (optind + 1 != argc || (!arguments->length && !arguments->orders))

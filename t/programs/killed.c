@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		return 2;
 	directory = argv[1];
-	/* Without a controller nobody borrows, and nobody is killed. What comes after that must end. */
+	/* Without a controller nobody borrows or is killed; what comes after that has to end. */
 	alarm(10);
 	if (strcmp(argv[2], "victim") == 0)
 		be_victim(argv[3]);

@@ -99,7 +99,6 @@ STUB(bool, mal_threads_start_own, (void *(*function)(void *)), true)
 STUB(bool, mal_threads_have_room,
      (const struct mal_rank *rank, unsigned int team, unsigned int spare, size_t stack), true)
 STUB(void, mal_threads_ignore, (const struct mal_rank *rank), NOTHING)
-STUB(unsigned int, mal_threads_made, (void), 0)
 STUB(void, mal_threads_spare_self, (void), NOTHING)
 STUB(void, mal_threads_end_primary, (void), NOTHING)
 STUB(bool, mal_borrower_may, (const struct mal_rank *rank, unsigned int number, uint64_t now), true)

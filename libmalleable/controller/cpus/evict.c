@@ -62,23 +62,17 @@ static bool send_away(int32_t tid, const struct mal_cpumask *now, void *context)
 
 /*
  * All threads of the rank's process to the CPUs that it uses: those of no team too. What the rank
- * says of its threads is not needed.
+ * says of its threads is not needed. One that has left the others lives on, and may have no CPU any
+ * more: it goes where they are.
  */
 static void evict_process(const struct mal_controller *controller, unsigned int rank)
 {
-	struct mal_cpumask mask = used_by(controller, rank);
-
-	if (mal_cpumask_count(&mask))
-		mal_leaving_each_thread(controller, rank, send_away, &mask);
-}
-
-/* One that has left the others lives on, and may have no CPU any more: it goes where they are. */
-static void evict_former(const struct mal_controller *controller, unsigned int rank)
-{
+	bool left = !controller->ranks[rank].running;
 	struct mal_cpumask mask = used_by(controller, rank);
 
 	for (unsigned int other = 0;
-	     !mal_cpumask_count(&mask) && other < controller->step->segment.rank_count; other++)
+	     left && !mal_cpumask_count(&mask) && other < controller->step->segment.rank_count;
+	     other++)
 		mask = used_by(controller, other);
 	if (mal_cpumask_count(&mask))
 		mal_leaving_each_thread(controller, rank, send_away, &mask);
@@ -86,12 +80,11 @@ static void evict_former(const struct mal_controller *controller, unsigned int r
 
 static void evict_all(const struct mal_controller *controller)
 {
+	bool leaving = mal_cpumask_count(&controller->leaving->cpus);
+
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		if (controller->ranks[rank].running)
+		if (controller->ranks[rank].running || (controller->ranks[rank].left && leaving))
 			evict_process(controller, rank);
-		else if (controller->ranks[rank].left &&
-			 mal_cpumask_count(&controller->leaving->cpus))
-			evict_former(controller, rank);
 }
 
 /* The threads of RANK's team that are to run on CPU go to another of its CPUs. */

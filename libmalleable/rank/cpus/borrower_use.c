@@ -136,7 +136,8 @@ static void add(const struct mal_rank *rank, unsigned int number, const struct l
 }
 
 /*
- * Enough is known: does NUMBER use what it had, or may it, as its queues were not read? Begin again.
+ * Enough is known: does NUMBER use what it had, or may it, as its queues were not read? Begin
+ * again.
  */
 static bool conclude(unsigned int number)
 {

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/input.h"
@@ -26,10 +25,10 @@
 /* What the last look found of each. */
 static struct {
 	int32_t tid;
-	struct timespec used;
+	uint64_t used; /* CPU time, ns */
 	bool ran;
 } last[LOOK_MAX];
-static unsigned int looked_at, made_before;
+static unsigned int looked_at;
 static bool at_all; /* the primary thread and the team too */
 /* That look: of which thread, how many the process had, and whether all others slept. */
 static int32_t looked_by;
@@ -72,21 +71,24 @@ unsigned int mal_thread_cpu(int32_t tid)
 	return stat ? (unsigned int)strtoul(stat, NULL, 10) : MAL_NO_CPU;
 }
 
+/* The CPU time of thread TID, in ns; 0: it has ended. */
+static uint64_t used_by(int32_t tid)
+{
+	return mal_clock_ns(mal_thread_clock(tid));
+}
+
 /*
  * Whether thread TID runs. One that slept at the last look and used no CPU time since, as its clock
  * tells, still sleeps: that takes a tenth of the time.
  */
 static bool runs(int32_t tid, unsigned int index)
 {
-	struct timespec now = {0, 0};
+	uint64_t used = used_by(tid);
 
-	if (clock_gettime(mal_thread_clock(tid), &now) < 0)
-		return false;
-	if (last[index].tid != tid || last[index].ran || last[index].used.tv_sec != now.tv_sec ||
-	    last[index].used.tv_nsec != now.tv_nsec)
+	if (last[index].tid != tid || last[index].ran || last[index].used != used)
 		last[index].ran = state_of(tid) == 'R';
 	last[index].tid = tid;
-	last[index].used = now;
+	last[index].used = used;
 	return last[index].ran;
 }
 
@@ -127,7 +129,6 @@ static void look_at_each(const struct mal_rank *rank)
 
 	all_slept = tasks != NULL;
 	looked_at = 0;
-	made_before = mal_threads_made();
 	while (all_slept && (entry = readdir(tasks))) {
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
 
@@ -150,13 +151,9 @@ static nlink_t count_tasks(void)
 /* Whether each thread that slept at the last look has used no CPU time since. */
 static bool all_slept_on(void)
 {
-	for (unsigned int i = 0; i < looked_at; i++) {
-		struct timespec now;
-
-		if (clock_gettime(mal_thread_clock(last[i].tid), &now) < 0 ||
-		    last[i].used.tv_sec != now.tv_sec || last[i].used.tv_nsec != now.tv_nsec)
+	for (unsigned int i = 0; i < looked_at; i++)
+		if (used_by(last[i].tid) != last[i].used)
 			return false;
-	}
 	return true;
 }
 
@@ -167,7 +164,7 @@ static bool they_sleep(const struct mal_rank *rank, bool all)
 	int32_t own = mal_own_tid();
 
 	if (all_slept && at_all == all && looked_by == own && tasks_before == tasks &&
-	    made_before == mal_threads_made() && all_slept_on())
+	    all_slept_on())
 		return true;
 	at_all = all;
 	looked_by = own;
@@ -190,19 +187,14 @@ bool mal_others_compute(const struct mal_rank *rank, uint64_t ns)
 {
 	bool compute = false;
 
-	if (mal_threads_made() != made_before)
+	if (count_tasks() != tasks_before)
 		return !they_sleep(rank, at_all);
 	for (unsigned int i = 0; i < looked_at; i++) {
-		struct timespec now;
-		int64_t used;
+		uint64_t now = used_by(last[i].tid);
 
-		if (clock_gettime(mal_thread_clock(last[i].tid), &now) < 0)
-			continue;
-		used = (now.tv_sec - last[i].used.tv_sec) * INT64_C(1000000000) + now.tv_nsec -
-		       last[i].used.tv_nsec;
-		compute |= used > (int64_t)(ns / 10);
+		compute |= now > last[i].used + ns / 10;
 		/* It may run now. */
-		last[i].ran |= used != 0;
+		last[i].ran |= now != last[i].used;
 		last[i].used = now;
 	}
 	return compute;

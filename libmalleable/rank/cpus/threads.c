@@ -31,7 +31,6 @@
 static _Atomic int alive;
 static _Atomic int ignored;
 static _Atomic int max;
-static _Atomic unsigned int made_so_far;
 static __thread bool counted; /* the calling thread is one of those alive */
 
 /* The thread in the background. */
@@ -78,7 +77,6 @@ static void begun(void)
 	int now = atomic_fetch_add(&alive, 1) + 1;
 	int before = atomic_load(&max);
 
-	atomic_fetch_add(&made_so_far, 1);
 	while (before < now && !atomic_compare_exchange_weak(&max, &before, now))
 		;
 }
@@ -425,9 +423,4 @@ void mal_threads_spare_self(void)
 void mal_threads_ignore(const struct mal_rank *rank)
 {
 	atomic_store(&ignored, atomic_load(&alive) - team_threads(rank));
-}
-
-unsigned int mal_threads_made(void)
-{
-	return atomic_load(&made_so_far);
 }

@@ -58,6 +58,3 @@ void mal_threads_end_primary(void);
  * own.
  */
 void mal_threads_ignore(const struct mal_rank *rank);
-
-/* How many threads the program has made so far by pthread_create() and thrd_create(). */
-unsigned int mal_threads_made(void);
