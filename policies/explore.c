@@ -38,7 +38,7 @@ static const struct mal_param params[] = {
 			   "setting is kept",
 			   3, 0, 50, NULL},
 	MAL_AUTO_OTHER_PARAMS,
-	[PARAM_BUDGET] = {"budget", "part of the run that trials may cost, in percent", 5, 0.1, 50,
+	[PARAM_BUDGET] = {"budget", "part of the run that trials may cost, in percent", 4, 0.1, 50,
 			  NULL},
 	[PARAM_MIN] = {"least", "eighths of its CPUs that a rank uses at least", 1, 1, 8, NULL},
 	[PARAM_SCHEDULE] = {"schedule", "tune loops with schedule(runtime) too, or keep them", 0, 0,
@@ -64,10 +64,13 @@ static const struct mal_param params[] = {
 /* Weight of the past in the average phase time. */
 #define PAST 0.7
 
-/* The first is the program's own. */
+/*
+ * The first is the program's own. Where nobody has chosen one that is static: what differs most
+ * from it comes first.
+ */
 static const struct mal_schedule schedules[] = {
-	{MAL_SCHEDULE_OWN, 0},	    {MAL_SCHEDULE_STATIC, 0}, {MAL_SCHEDULE_DYNAMIC, 1},
-	{MAL_SCHEDULE_DYNAMIC, 16}, {MAL_SCHEDULE_GUIDED, 1},
+	{MAL_SCHEDULE_OWN, 0},	  {MAL_SCHEDULE_DYNAMIC, 1}, {MAL_SCHEDULE_DYNAMIC, 16},
+	{MAL_SCHEDULE_GUIDED, 1}, {MAL_SCHEDULE_STATIC, 0},
 };
 #define SCHEDULES (sizeof(schedules) / sizeof(schedules[0]))
 
