@@ -65,8 +65,8 @@ static const struct mal_param params[] = {
 #define PAST 0.7
 
 /*
- * The first is the program's own. Where nobody has chosen one that is static: what differs most
- * from it comes first.
+ * The first is the program's own. That is static where nobody has chosen: what differs most from
+ * it comes first.
  */
 static const struct mal_schedule schedules[] = {
 	{MAL_SCHEDULE_OWN, 0},	  {MAL_SCHEDULE_DYNAMIC, 1}, {MAL_SCHEDULE_DYNAMIC, 16},

@@ -880,6 +880,36 @@ static void look_later(uint64_t computed)
 	mal_wait_poll();
 }
 
+static void *wait_and_compute(void *nothing)
+{
+	pthread_mutex_lock(&held);
+	pthread_mutex_unlock(&held);
+	return compute(nothing);
+}
+
+/* A thread that has run since may be ready without a CPU: its clock does not tell. */
+static void ready_threads_do_not_sleep(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	mal_self.tid = (int32_t)gettid();
+	computing = true;
+	computer = 0;
+	pthread_mutex_lock(&held);
+	assert_int_equal(pthread_create(&thread, NULL, wait_and_compute, NULL), 0);
+	while (!mal_others_sleep(&mal))
+		sched_yield();
+	pthread_mutex_unlock(&held);
+	while (!computer)
+		sched_yield();
+	test_clock.thread += MS;
+	assert_true(mal_others_compute(&mal, MS));
+	assert_false(mal_others_sleep(&mal));
+	computing = false;
+	pthread_join(thread, NULL);
+}
+
 /* A thread of a library that sleeps leaves the rank's CPUs to others until it computes. */
 static void sleeping_threads_leave_cpus(void **state)
 {
@@ -982,6 +1012,7 @@ int main(void)
 		CASE(threads_of_loose_rank_follow_its_cpus),
 		CASE(older_threads_keep_cpus_busy),
 		CASE(sleeping_threads_leave_cpus),
+		CASE(ready_threads_do_not_sleep),
 		CASE(reader_keeps_no_cpu_from_lending),
 		CASE(nothing_stays_on_borrowed),
 		CASE(sees_what_was_chosen),

@@ -145,7 +145,7 @@ static bool conclude(unsigned int number)
 	     wanted = borrowers[number].wanted >= WANTED * borrowers[number].had,
 	     uses = used || wanted || !borrowers[number].doubted;
 
-	if (borrowers[number].doubted == used)
+	if (!used && !borrowers[number].doubted)
 		borrowers[number].last.at = 0;
 	borrowers[number].doubted = !used;
 	borrowers[number].had = borrowers[number].used = borrowers[number].wanted = 0;

@@ -148,11 +148,14 @@ static nlink_t count_tasks(void)
 	return stat("/proc/self/task", &status) < 0 ? 0 : status.st_nlink;
 }
 
-/* Whether each thread that slept at the last look has used no CPU time since. */
+/*
+ * Whether each thread slept when its clock was read last and has used no CPU time since: one that
+ * had run then may be ready without a CPU.
+ */
 static bool all_slept_on(void)
 {
 	for (unsigned int i = 0; i < looked_at; i++)
-		if (used_by(last[i].tid) != last[i].used)
+		if (last[i].ran || used_by(last[i].tid) != last[i].used)
 			return false;
 	return true;
 }
