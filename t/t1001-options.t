@@ -96,12 +96,11 @@ ok "sbatch --balance without a value balances" all_of "exits 0" "says '^<[0-9]+>
 begin srun -n2 --balance "$load" --iterations=1 --until="$work/stop"
 wait_until computes
 ended
-# On a busy machine there are lines on that besides.
-besides='thrown away|reclaims that found|lent nothing: other threads'
-ok "the report comes on srun's standard error, ten lines at most" \
+# How many lines there are depends on what was tried, and on a busy machine on others too.
+ok "the report comes on srun's standard error and fits a screen" \
 	all_of "complains 'balance: step .* policy auto, 2 ranks, 2 CPUs'" \
 	"complains '(estimated .* s without|no estimate|nothing to gain)'" \
-	"[ \$(grep balance: $work/err | grep -cvE '$besides') -le 10 ]"
+	"[ \$(grep -c balance: $work/err) -le 24 ]"
 run srun -n2 --balance --balance-report=off "$load" --iterations=1
 ok "--balance-report=off silences the report" all_of "exits 0" "silent_about balance:"
 run srun -n2 --balance --balance-report=brief "$load" --iterations=1

@@ -118,6 +118,8 @@ void mal_outside_sample(struct mal_rank *rank, struct mal_snapshot *snapshot)
 		rank->outside_own.long_ticks = mal_s_to_ticks(LONG_S);
 		rank->outside_own.no_delays = !read_delay(&now.delay);
 	}
+	/* What others took while all this was read is in neither window. */
+	now.tick = mal_ticks();
 	rank->outside_own.last = now;
 	snapshot->waits = rank->outside.waits;
 }

@@ -18,10 +18,15 @@ void __wrap_mal_input_text(const char *path, char *text, size_t size)
 		 (unsigned long long)delay_ns);
 }
 
+/* Others have the CPU for so long while the sample is taken. */
+static uint64_t interrupted_ns;
+
 static struct mal_snapshot sample(void)
 {
 	struct mal_snapshot snapshot = {.tick = test_clock.now, .cpu = test_clock.process};
 
+	turn_clock(interrupted_ns);
+	delay_ns += interrupted_ns;
 	if (!mal.unmanaged && test_clock.process > test_clock.thread)
 		snapshot.outside_team = test_clock.process - test_clock.thread;
 	mal_outside_sample(&mal, &snapshot);
@@ -101,6 +106,18 @@ static void computing_is_not_outside(void **state)
 	sleep_for(50 * MS);
 	test_clock.process += 90 * MS;
 	assert_waits(0, 6 * MS);
+}
+
+/* Not even if others have its CPU between two clocks that a sample reads. */
+static void interrupted_samples_are_not_outside(void **state)
+{
+	(void)state;
+	sleep_for(20 * MS);
+	interrupted_ns = 50 * MS;
+	sample();
+	interrupted_ns = 0;
+	compute(100 * MS);
+	assert_waits(0, 20 * MS);
 }
 
 /* Asleep in MPI or at a barrier it is outside neither; and where it polls nothing is missed. */
@@ -196,6 +213,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(sleep_is_outside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(computing_is_not_outside, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(interrupted_samples_are_not_outside, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(sleep_in_mpi_is_not_outside, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_the_kernels_clocks_nothing_counts, set_up,
 						tear_down),
