@@ -211,12 +211,13 @@ static double computing_s(const struct mal_sample *sample)
 	return sample->running ? sample->elapsed_s - sample->mpi_s : 0;
 }
 
-/* The eighths of its CPUs that RANK uses. */
+/* The eighths of its CPUs that RANK uses, one at least. */
 static int eighths_of(const struct state *state, const struct mal_view *view, unsigned int rank)
 {
 	unsigned int cpus = view->samples[rank].cpus, use = use_of(state, view, rank, state->best);
+	int eighths = use ? (int)(ALL * use / cpus) : ALL;
 
-	return use ? (int)(ALL * use / cpus) : ALL;
+	return eighths ? eighths : 1;
 }
 
 /* Tell auto how many CPUs ranks can use. */

@@ -13,7 +13,7 @@
 /* Whether ticks are the processor's time stamp counter; otherwise they are nanoseconds. */
 extern bool mal_clock_is_tsc;
 
-/* The time of CLOCK, as clock_gettime(2) has it, in nanoseconds. */
+/* The time of CLOCK, as clock_gettime(2) has it, in ns; 0: its process or thread has gone. */
 static inline uint64_t mal_clock_ns(clockid_t clock)
 {
 	struct timespec now = {0, 0};

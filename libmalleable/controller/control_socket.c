@@ -132,8 +132,8 @@ static void leave(struct mal_controller *controller, struct mal_client *client)
 	mal_client_close(client);
 }
 
-static int run(struct mal_controller *controller, struct mal_client *client, int request,
-	       const char *words, struct mal_error *err)
+static int carry_out(struct mal_controller *controller, struct mal_client *client, int request,
+		     const char *words, struct mal_error *err)
 {
 	if (request < 0)
 		return mal_fail(err, "unknown request '%.32s'", words);
@@ -156,7 +156,7 @@ static void serve(struct mal_controller *controller, struct mal_client *client, 
 		if (!mal_client_answer(client, answer ? answer : "", answer ? strlen(answer) : 0))
 			leave(controller, client);
 	} else {
-		result = run(controller, client, request, words, &err);
+		result = carry_out(controller, client, request, words, &err);
 		snprintf(line, sizeof(line), result < 0 ? "error %s\n" : "ok\n", err.text);
 		if (!mal_client_answer(client, line, strlen(line)))
 			leave(controller, client);

@@ -44,10 +44,9 @@ static void add_cpu_time(const struct mal_rank *rank, struct mal_snapshot *snaps
 
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
 		int32_t tid = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
-		struct timespec used;
 
-		if (tid && clock_gettime(mal_thread_clock(tid), &used) == 0)
-			team += (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+		if (tid)
+			team += mal_clock_ns(mal_thread_clock(tid));
 	}
 	snapshot->cpu = mal_s_to_ticks((double)all * 1e-9);
 	snapshot->beside = mal_s_to_ticks((double)read * 1e-9);

@@ -447,12 +447,12 @@ static void explore_finds_the_best(void **unused)
 struct search {
 	unsigned int used, least, changes, soon; /* at the end, at least, how often, at first */
 	unsigned int brief;			 /* windows to be short, whose ends ranks await */
+	unsigned int most;			 /* after the first window */
 };
 
-static struct search search(unsigned int cpus, const double *times_of)
+static struct search search_on(void *state, unsigned int cpus, const double *times_of)
 {
-	struct search found = {cpus, cpus, 0, 0, 0};
-	void *state = create(mal_policy_find("explore"));
+	struct search found = {cpus, cpus, 0, 0, 0, 0};
 	unsigned int use[MAX] = {0};
 	struct policy_view node;
 
@@ -469,7 +469,16 @@ static struct search search(unsigned int cpus, const double *times_of)
 			found.soon = i;
 		found.used = use[0] ? use[0] : cpus;
 		found.least = found.used < found.least ? found.used : found.least;
+		found.most = found.used > found.most ? found.used : found.most;
 	}
+	return found;
+}
+
+static struct search search(unsigned int cpus, const double *times_of)
+{
+	void *state = create(mal_policy_find("explore"));
+	struct search found = search_on(state, cpus, times_of);
+
 	mal_policy_explore.destroy(state);
 	return found;
 }
@@ -484,6 +493,19 @@ static void explore_measures_no_number_twice(void **unused)
 	assert_int_equal(found.changes, 3);
 	/* A trial is over at its first window if that is slow, and undone in the next one. */
 	assert_in_range(found.soon, 48, 51);
+}
+
+/* One CPU of sixteen is less than an eighth of them: a search that begins anew is not with all. */
+static void explore_keeps_one_of_many(void **unused)
+{
+	const double at_first[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+	const double then[] = {0, 2, 2, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+	void *state = create(mal_policy_find("explore"));
+
+	(void)unused;
+	assert_int_equal(search_on(state, 8, at_first).used, 1);
+	assert_in_range(search_on(state, 16, then).most, 2, 15);
+	mal_policy_explore.destroy(state);
 }
 
 /* If one CPU less makes work so much longer as it has to, still fewer are not tried. */
@@ -572,6 +594,7 @@ int main(void)
 		cmocka_unit_test(sabo_refuses),
 		cmocka_unit_test(explore_finds_the_best),
 		cmocka_unit_test(explore_measures_no_number_twice),
+		cmocka_unit_test(explore_keeps_one_of_many),
 		cmocka_unit_test(explore_leaves_what_scales),
 		cmocka_unit_test(explore_sees_past_uneven_parts),
 		cmocka_unit_test(explore_tunes_both),

@@ -41,14 +41,6 @@ static const char no_mpi[] =
 /* So many named regions have lines in the text. */
 #define REGIONS_TOLD 10
 
-static double controller_cpu_s(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
-}
-
 bool mal_report_make(const struct mal_controller *controller, struct mal_report *report)
 {
 	double rank_time;
@@ -66,7 +58,7 @@ bool mal_report_make(const struct mal_controller *controller, struct mal_report 
 	report->overhead_s = mal_ticks_to_s(report->count.overhead_ticks);
 	rank_time = report->elapsed_s * report->ranks;
 	report->overhead_part = rank_time > 0 ? report->overhead_s / rank_time : 0;
-	report->controller_cpu_s = controller_cpu_s();
+	report->controller_cpu_s = 1e-9 * (double)mal_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	report->whole = mal_whole_read(controller);
 	mal_region_totals_read(controller, &report->whole, &report->regions);
 	mal_busy_cpus_read(controller, &report->busy);

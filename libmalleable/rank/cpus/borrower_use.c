@@ -19,7 +19,6 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/schedstat.h"
@@ -89,14 +88,14 @@ static bool look_at(const struct mal_rank *rank, unsigned int number, double apa
 	const struct mal_rank_slot *slot = &rank->segment.ranks[number];
 	uint64_t now = mal_ticks(), since = now - borrowers[number].last.at;
 	int32_t pid = atomic_load(&slot->pid);
-	struct timespec used;
+	uint64_t used_ns;
 
 	if (since < mal_s_to_ticks(apart_s) || since < LOOK_PART * borrowers[number].cost ||
-	    pid <= 0 || clock_gettime(mal_process_clock(pid), &used) < 0)
+	    pid <= 0 || !(used_ns = mal_clock_ns(mal_process_clock(pid))))
 		return false;
 	*look = (struct look){
 		.at = now,
-		.used = mal_s_to_ticks((double)used.tv_sec + (double)used.tv_nsec * 1e-9),
+		.used = mal_s_to_ticks((double)used_ns * 1e-9),
 		.queued = borrowers[number].doubted ? queued_in(pid) : 0,
 		.changes = atomic_load(&slot->changes),
 	};

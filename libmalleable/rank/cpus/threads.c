@@ -333,12 +333,9 @@ int32_t mal_threads_background_tid(void)
 uint64_t mal_threads_background_ns(void)
 {
 	int32_t tid = atomic_load(&background.tid);
-	struct timespec used;
+	uint64_t used_ns = tid ? mal_clock_ns(mal_thread_clock(tid)) : 0;
 
-	if (tid && clock_gettime(mal_thread_clock(tid), &used) == 0)
-		return background.before_ns + (uint64_t)used.tv_sec * 1000000000u +
-		       (uint64_t)used.tv_nsec;
-	return atomic_load(&background.used_ns);
+	return used_ns ? background.before_ns + used_ns : atomic_load(&background.used_ns);
 }
 
 /* Wait until the creator has made all threads, and releases the lock. */
