@@ -54,8 +54,6 @@ static const struct mal_param params[] = {
 /* Windows of a trial, and of the best setting after one that looks better. */
 #define TRIAL_WINDOWS 3
 #define AFTER_WINDOWS 2
-/* What is slower by this than fewer CPUs make work has another reason. */
-#define CLEAR 1.25
 /* Assume that more threads, or another schedule, make a window this many times as long. */
 #define UNKNOWN_COST 1.5
 /* The phase time has changed if it differs by DRIFT in this many windows in a row. */
@@ -357,14 +355,12 @@ static bool is_slow(const struct state *state, double phase_s)
 
 /*
  * The trial was not faster, its phases took PHASE_S. Fewer threads than these may still be faster
- * if it was hardly slower, or slower than fewer CPUs alone make work: its parts may be uneven.
+ * if it was hardly slower.
  */
 static void drop(struct state *state, double phase_s)
 {
-	double times = phase_s / state->phase_s;
-	bool scales = is_slow(state, phase_s) && times <= CLEAR * state->longer;
-
-	mal_bracket_drop(&state->eighths, state->best.eighths, state->trial.eighths, !scales);
+	mal_bracket_drop(&state->eighths, state->best.eighths, state->trial.eighths,
+			 !is_slow(state, phase_s));
 	enter(state, BASE);
 }
 

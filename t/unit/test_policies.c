@@ -520,15 +520,6 @@ static void explore_leaves_what_scales(void **unused)
 	assert_int_equal(found.brief, 1);
 }
 
-/* Eight equal parts take as long on seven CPUs as on four, and these are in each other's way. */
-static void explore_sees_past_uneven_parts(void **unused)
-{
-	struct search found = search(8, (const double[]){0, 8, 3, 2.2, 0.8, 1.7, 1.8, 1.9, 1});
-
-	(void)unused;
-	assert_int_equal(found.used, 4);
-}
-
 /*
  * A program that is fastest with 8 of 16 threads, and with another schedule is faster still with
  * 12.
@@ -596,7 +587,6 @@ int main(void)
 		cmocka_unit_test(explore_measures_no_number_twice),
 		cmocka_unit_test(explore_keeps_one_of_many),
 		cmocka_unit_test(explore_leaves_what_scales),
-		cmocka_unit_test(explore_sees_past_uneven_parts),
 		cmocka_unit_test(explore_tunes_both),
 		cmocka_unit_test(explore_follows_a_change),
 		cmocka_unit_test(random_plans_are_fit),
