@@ -961,6 +961,78 @@ static void sleeping_threads_leave_cpus(void **state)
 	pthread_join(thread, NULL);
 }
 
+/* CPUs are lent: a thread ends and another is made between two looks. There are as many as before. */
+static void a_thread_that_follows_another_is_seen(void **state)
+{
+	pthread_t thread, other;
+
+	(void)state;
+	mal_self.tid = (int32_t)gettid();
+	pthread_mutex_lock(&held);
+	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
+	while (!mal_others_sleep(&mal))
+		sched_yield();
+	pthread_mutex_unlock(&held);
+	pthread_join(thread, NULL);
+	computer = 0;
+	computing = true;
+	assert_int_equal(pthread_create(&other, NULL, compute, NULL), 0);
+	while (!computer)
+		sched_yield();
+	assert_true(mal_others_compute(&mal, MS));
+	computing = false;
+	pthread_join(other, NULL);
+}
+
+/* What read the program has ended, and another thread computes: there are as many as before. */
+static void a_thread_that_follows_the_reader_is_seen(void **state)
+{
+	int32_t caller = test_kernel.caller;
+	pthread_t other;
+
+	(void)state;
+	mal_self.tid = (int32_t)gettid();
+	computing = true;
+	computer = 0;
+	test_kernel.caller = 0;
+	assert_true(mal_threads_start_background(compute));
+	while (!computer)
+		sched_yield();
+	test_kernel.caller = caller;
+	while (!mal_others_sleep(&mal))
+		sched_yield();
+	computing = false;
+	while (mal_threads_background_works())
+		sched_yield();
+	usleep(100000);
+	computer = 0;
+	computing = true;
+	assert_int_equal(pthread_create(&other, NULL, compute, NULL), 0);
+	while (!computer)
+		sched_yield();
+	assert_false(mal_others_sleep(&mal));
+	computing = false;
+	pthread_join(other, NULL);
+}
+
+/* More threads than are looked at: one of them may compute, whatever the others do. */
+static void too_many_threads_compute(void **state)
+{
+	enum { THREADS = 513 };
+	pthread_t threads[THREADS];
+
+	(void)state;
+	mal_self.tid = (int32_t)gettid();
+	pthread_mutex_lock(&held);
+	for (size_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, wait_on, NULL), 0);
+	assert_false(mal_others_sleep(&mal));
+	assert_true(mal_others_compute(&mal, MS));
+	pthread_mutex_unlock(&held);
+	for (size_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
 /* What reads the program in the background keeps no CPU from being lent: it gives way. */
 static void reader_keeps_no_cpu_from_lending(void **state)
 {
@@ -1013,7 +1085,10 @@ int main(void)
 		CASE(older_threads_keep_cpus_busy),
 		CASE(sleeping_threads_leave_cpus),
 		CASE(ready_threads_do_not_sleep),
+		CASE(too_many_threads_compute),
 		CASE(reader_keeps_no_cpu_from_lending),
+		CASE(a_thread_that_follows_the_reader_is_seen),
+		CASE(a_thread_that_follows_another_is_seen),
 		CASE(nothing_stays_on_borrowed),
 		CASE(sees_what_was_chosen),
 		CASE(second_runtime_counts_all_cpus),

@@ -30,10 +30,12 @@ static struct {
 } last[LOOK_MAX];
 static unsigned int looked_at;
 static bool at_all; /* the primary thread and the team too */
-/* That look: of which thread, how many the process had, and whether all others slept. */
+/* That look: of which thread, and whether all others slept. */
 static int32_t looked_by;
-static nlink_t tasks_before;
 static bool all_slept;
+/* The process's threads then: how many, and the numbers of ours, which are not among the last. */
+static nlink_t tasks_before;
+static int64_t ours_before;
 
 /*
  * Read what stands behind the name's bracket in /proc/self/task/TID/stat (proc(5)), from the
@@ -85,8 +87,9 @@ static bool runs(int32_t tid, unsigned int index)
 {
 	uint64_t used = used_by(tid);
 
+	/* Once one runs the others may. */
 	if (last[index].tid != tid || last[index].ran || last[index].used != used)
-		last[index].ran = state_of(tid) == 'R';
+		last[index].ran = !all_slept || state_of(tid) == 'R';
 	last[index].tid = tid;
 	last[index].used = used;
 	return last[index].ran;
@@ -122,6 +125,16 @@ static bool is_ours(const struct mal_rank *rank, int32_t tid)
 	return false;
 }
 
+static int64_t sum_of_ours(const struct mal_rank *rank)
+{
+	int64_t sum = mal_threads_background_tid() + (int64_t)rank->primary.tid;
+
+	for (unsigned int i = 0; i < rank->segment.thread_count && rank->threads[i].tid; i++)
+		sum += rank->threads[i].tid;
+	return sum;
+}
+
+/* All have to be known: where as many end as are made, only those that have gone tell of it. */
 static void look_at_each(const struct mal_rank *rank)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -129,12 +142,14 @@ static void look_at_each(const struct mal_rank *rank)
 
 	all_slept = tasks != NULL;
 	looked_at = 0;
-	while (all_slept && (entry = readdir(tasks))) {
+	while (tasks && (entry = readdir(tasks))) {
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
 
 		if (tid <= 0 || tid == looked_by || is_ours(rank, tid))
 			continue;
-		all_slept = looked_at < LOOK_MAX && !runs(tid, looked_at++);
+		if (looked_at == LOOK_MAX)
+			tasks_before = 0;
+		all_slept &= looked_at < LOOK_MAX && !runs(tid, looked_at++);
 	}
 	if (tasks)
 		closedir(tasks);
@@ -148,9 +163,15 @@ static nlink_t count_tasks(void)
 	return stat("/proc/self/task", &status) < 0 ? 0 : status.st_nlink;
 }
 
+/* Whether no thread has come or gone since the last look, but for those looked at then. */
+static bool are_as_many(const struct mal_rank *rank)
+{
+	return count_tasks() == tasks_before && sum_of_ours(rank) == ours_before;
+}
+
 /*
  * Whether each thread slept when its clock was read last and has used no CPU time since: one that
- * had run then may be ready without a CPU.
+ * had run then may be ready without a CPU. The clock of one that has gone is 0.
  */
 static bool all_slept_on(void)
 {
@@ -163,15 +184,14 @@ static bool all_slept_on(void)
 /* The process's threads are looked at by name only where they may be others, or one has run. */
 static bool they_sleep(const struct mal_rank *rank, bool all)
 {
-	nlink_t tasks = count_tasks();
 	int32_t own = mal_own_tid();
 
-	if (all_slept && at_all == all && looked_by == own && tasks_before == tasks &&
-	    all_slept_on())
+	if (all_slept && at_all == all && looked_by == own && are_as_many(rank) && all_slept_on())
 		return true;
 	at_all = all;
 	looked_by = own;
-	tasks_before = tasks;
+	tasks_before = count_tasks();
+	ours_before = sum_of_ours(rank);
 	look_at_each(rank);
 	return all_slept;
 }
@@ -188,17 +208,16 @@ bool mal_all_sleep(const struct mal_rank *rank)
 
 bool mal_others_compute(const struct mal_rank *rank, uint64_t ns)
 {
-	bool compute = false;
+	bool compute = false, same = are_as_many(rank);
 
-	if (count_tasks() != tasks_before)
-		return !they_sleep(rank, at_all);
 	for (unsigned int i = 0; i < looked_at; i++) {
 		uint64_t now = used_by(last[i].tid);
 
+		same &= now != 0;
 		compute |= now > last[i].used + ns / 10;
-		/* It may run now. */
-		last[i].ran |= now != last[i].used;
+		/* It may run now, or has gone. */
+		last[i].ran |= !now || now != last[i].used;
 		last[i].used = now;
 	}
-	return compute;
+	return compute || (!same && !they_sleep(rank, at_all));
 }
