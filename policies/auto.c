@@ -13,9 +13,11 @@
  * The policy carries out a plan that is better by more than noise if the next window confirms it,
  * or at once if it is much better. Home, and what a trial interrupted, are the very CPUs.
  *
- * Moves come first: where ranks have several CPUs a step begins with these alone. When no CPU moves
- * any more, lending is compared with them, for what they leave. Now and then the step does without
- * for a window or two: the way that measures best is the one that the step runs by (judge.h).
+ * Moves come first: where ranks have several CPUs a step begins with these alone, and goes on with
+ * lending alone if that is forecast to be better: behind a long serial part a region gets all CPUs.
+ * When no CPU moves any more, lending is compared with them, for what they leave. Now and then the
+ * step does without for a window or two: the way that measures best is the one that the step runs
+ * by (judge.h).
  */
 #include "policies/auto.h"
 
@@ -41,6 +43,10 @@ static const struct mal_param params[MAL_AUTO_PARAMS] = {
 	MAL_AUTO_OTHER_PARAMS,
 };
 
+/* The window in which lending may be preferred: the start of the step disturbs the first one. */
+#define SECOND 2
+/* So many windows of one region pass before what ranks lend is borrowed. */
+#define EARLY 2
 /* Act at once on a forecast gain this many times the least one. */
 #define AT_ONCE 3.0
 
@@ -185,11 +191,16 @@ static bool have_worked(const struct mal_view *view)
 	return work_s > all_s / 2;
 }
 
-/* Whether a trial begins to lend in a window of one region, which began before it was told. */
+/*
+ * Whether a block's part begins that lends, in windows of one region: a region ends and asks, and
+ * the next one borrows.
+ */
 static bool is_too_early(const struct mal_judge *judge, const struct mal_view *view)
 {
-	if (!mal_judge_is_trying(judge) || judge->had || judge->waited ||
-	    !(judge->way & ~judge->trusted & MAL_WAY_LEND))
+	bool goes_on = judge->part == MAL_JUDGE_OTHER ? judge->had : judge->rested;
+
+	if (judge->part == MAL_JUDGE_BASE || goes_on || judge->waited >= EARLY ||
+	    !(judge->way & MAL_WAY_LEND))
 		return false;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
 		double regions = mal_model_regions(&view->samples[rank]);
@@ -290,6 +301,20 @@ void mal_auto_limit(void *opaque, const unsigned int *max, unsigned int rank_cou
 	mal_judge_reset(&state->judge, state->judge.allowed, state->judge.trusted);
 }
 
+/* Whether lending alone is forecast to be better than the CPUs that ranks shall have. */
+static bool lending_is_better(const struct state *state, const struct mal_view *view)
+{
+	struct mal_usage lends = {
+		.count = state->home.count, .lend = true, .grow = state->may_grow};
+	struct mal_usage moves = {.count = state->record.count[MAL_FORECAST_AVERAGE]};
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].running && !mal_model_regions(&view->samples[rank]))
+			return false;
+	return mal_model_window(view->samples, view->rank_count, &lends, NULL) <
+	       (1 - state->gain) * mal_model_window(view->samples, view->rank_count, &moves, NULL);
+}
+
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
 {
 	struct state *state = opaque;
@@ -315,6 +340,8 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	watch(state, view, &window);
 	judge_forecasts(state, view, now, plan);
 	follows = want(state, view, cpus);
+	if (follows && state->record.judged == SECOND && lending_is_better(state, view))
+		mal_judge_prefer_lending(judge);
 	place(state, view, now, was_trying && !mal_judge_is_trying(judge), follows, plan);
 	if (mal_judge_begin(judge, &window, plan->move)) {
 		begin_block(state, view, now, plan);

@@ -12,7 +12,7 @@
  * mean is trusted from then on; so is one that lends besides and measured no worse, where moves
  * leave much: blocks seldom meet the windows in which the load changes. Where only lending is
  * allowed a step begins with it, or, where its first windows leave little to gain, once one leaves
- * much.
+ * much. Where CPUs can move it begins with moves; a forecast may prefer lending soon after.
  *
  * Trials cost time. Of the ways that may be better the most hopeful one goes first, and only where
  * all that trials lost, with what this one is expected to lose, is a small part of the time so far
@@ -86,6 +86,9 @@ void mal_judge_renew(struct mal_judge *judge);
 
 /* Learn a window, which ran by judge->way. */
 void mal_judge_learn(struct mal_judge *judge, const struct mal_judge_window *window);
+
+/* Between blocks, where moves are trusted and lending is allowed: trust lending alone instead. */
+void mal_judge_prefer_lending(struct mal_judge *judge);
 
 /*
  * Begin a block after WINDOW, if it is time for one: judge->way is on trial then. MOVES: the

@@ -130,6 +130,43 @@ static void auto_lends_on_where_ranks_leave(void **state)
 	mal_policy_auto.destroy(policy);
 }
 
+/* A window of 8 ranks with 6 CPUs each, of which the first has three times the others' work. */
+static void set_samples(struct policy_view *node, double serial_s)
+{
+	for (unsigned int rank = 0; rank < 8; rank++) {
+		double all_s = rank ? 0.01 : 0.03, before_s = rank ? serial_s / 3 : serial_s;
+
+		node->samples[rank] = (struct mal_sample){.running = true,
+							  .elapsed_s = 0.03,
+							  .cpus = 6,
+							  .team = 6,
+							  .phases = 1,
+							  .serial_s = before_s,
+							  .region_s = all_s - before_s,
+							  .work_s = 6 * (all_s - before_s),
+							  .mpi_s = 0.03 - all_s};
+	}
+}
+
+/* Behind a long serial part a region gets all CPUs; one that begins with the others gets none. */
+static void auto_prefers_lending_behind_serial_parts(void **state)
+{
+	(void)state;
+	for (unsigned int serial = 0; serial < 2; serial++) {
+		static struct policy_view node;
+		void *policy = create(&mal_policy_auto);
+
+		make_view(&node, 8, 6, 3);
+		for (unsigned int window = 0; window < 2; window++) {
+			set_samples(&node, serial ? 0.012 : 0);
+			decide(&node, &mal_policy_auto, policy);
+			assert_int_equal(node.plan.lend, serial && window);
+			assert_int_equal(node.plan.move, !window);
+		}
+		mal_policy_auto.destroy(policy);
+	}
+}
+
 /* A launcher may start as many ranks as there are CPUs; it starts two. */
 static void auto_moves_where_fewer_ranks_come(void **state)
 {
@@ -573,6 +610,7 @@ int main(void)
 		cmocka_unit_test(auto_lends_for_what_the_first_window_leaves),
 		cmocka_unit_test(auto_lends_once_a_window_leaves_much),
 		cmocka_unit_test(auto_lends_on_where_ranks_leave),
+		cmocka_unit_test(auto_prefers_lending_behind_serial_parts),
 		cmocka_unit_test(auto_moves_where_fewer_ranks_come),
 		cmocka_unit_test(auto_leaves_balance_alone),
 		cmocka_unit_test(auto_waits_for_small_gains),
