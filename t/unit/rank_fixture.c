@@ -94,7 +94,7 @@ void __wrap_mal_free_check(const struct mal_segment *segment, unsigned int cpu)
 	__real_mal_free_check(segment, cpu);
 }
 
-/* A thread that has ended has no clock; those with numbers of the test's are none of the kernel's. */
+/* A thread that has ended has no clock. Those with numbers of the test's are not the kernel's. */
 static bool has_ended(clockid_t clock)
 {
 	unsigned int tid = ~((unsigned int)clock >> 3 | 7u << 29);

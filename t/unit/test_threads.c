@@ -961,7 +961,7 @@ static void sleeping_threads_leave_cpus(void **state)
 	pthread_join(thread, NULL);
 }
 
-/* CPUs are lent: a thread ends and another is made between two looks. There are as many as before. */
+/* CPUs are lent: a thread ends and another is made between two looks, so there are as many. */
 static void a_thread_that_follows_another_is_seen(void **state)
 {
 	pthread_t thread, other;
