@@ -43,7 +43,7 @@ static const struct mal_param params[MAL_AUTO_PARAMS] = {
 	MAL_AUTO_OTHER_PARAMS,
 };
 
-/* The window in which lending may be preferred: the start of the step disturbs the first one. */
+/* The window after which lending may replace moves: the step's start disturbs the first one. */
 #define SECOND 2
 /* So many windows of one region pass before what ranks lend is borrowed. */
 #define EARLY 2
@@ -192,8 +192,8 @@ static bool have_worked(const struct mal_view *view)
 }
 
 /*
- * Whether a block's part begins that lends, in windows of one region: a region ends and asks, and
- * the next one borrows.
+ * Whether a block's part has just begun that lends, in windows of one region: where lending begins
+ * or CPUs have moved a region ends and asks, and the next one borrows.
  */
 static bool is_too_early(const struct mal_judge *judge, const struct mal_view *view)
 {
@@ -275,6 +275,21 @@ static void place(struct state *state, const struct mal_view *view, const unsign
 	}
 }
 
+/* Whether lending alone is forecast to be much better than the CPUs that the average asks for. */
+static bool lending_is_better(const struct state *state, const struct mal_view *view)
+{
+	struct mal_usage lends = {
+		.count = state->home.count, .lend = true, .grow = state->may_grow};
+	struct mal_usage moves = {.count = state->record.count[MAL_FORECAST_AVERAGE]};
+
+	for (unsigned int rank = 0; rank < view->rank_count; rank++)
+		if (view->samples[rank].running && !mal_model_regions(&view->samples[rank]))
+			return false;
+	return mal_model_window(view->samples, view->rank_count, &lends, NULL) <
+	       (1 - AT_ONCE * state->gain) *
+		       mal_model_window(view->samples, view->rank_count, &moves, NULL);
+}
+
 /* Work out what each forecast wants. */
 static bool want(struct state *state, const struct mal_view *view, unsigned int cpus)
 {
@@ -287,7 +302,13 @@ static bool want(struct state *state, const struct mal_view *view, unsigned int 
 		if (state->max[rank] &&
 		    (!samples[rank].max || state->max[rank] < samples[rank].max))
 			samples[rank].max = state->max[rank];
-	return mal_record_want(&state->record, &shown, &state->forecast, cpus);
+	if (!mal_record_want(&state->record, &shown, &state->forecast, cpus))
+		return false;
+	if (state->record.judged == SECOND && lending_is_better(state, &shown)) {
+		mal_judge_prefer_lending(&state->judge);
+		state->seen_once = false;
+	}
+	return true;
 }
 
 void mal_auto_limit(void *opaque, const unsigned int *max, unsigned int rank_count)
@@ -299,20 +320,6 @@ void mal_auto_limit(void *opaque, const unsigned int *max, unsigned int rank_cou
 	memcpy(state->max, max, rank_count * sizeof(*max));
 	/* What was measured is of other ranks, so to say. */
 	mal_judge_reset(&state->judge, state->judge.allowed, state->judge.trusted);
-}
-
-/* Whether lending alone is forecast to be better than the CPUs that ranks shall have. */
-static bool lending_is_better(const struct state *state, const struct mal_view *view)
-{
-	struct mal_usage lends = {
-		.count = state->home.count, .lend = true, .grow = state->may_grow};
-	struct mal_usage moves = {.count = state->record.count[MAL_FORECAST_AVERAGE]};
-
-	for (unsigned int rank = 0; rank < view->rank_count; rank++)
-		if (view->samples[rank].running && !mal_model_regions(&view->samples[rank]))
-			return false;
-	return mal_model_window(view->samples, view->rank_count, &lends, NULL) <
-	       (1 - state->gain) * mal_model_window(view->samples, view->rank_count, &moves, NULL);
 }
 
 static int decide(void *opaque, const struct mal_view *view, struct mal_plan *plan)
@@ -340,8 +347,6 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	watch(state, view, &window);
 	judge_forecasts(state, view, now, plan);
 	follows = want(state, view, cpus);
-	if (follows && state->record.judged == SECOND && lending_is_better(state, view))
-		mal_judge_prefer_lending(judge);
 	place(state, view, now, was_trying && !mal_judge_is_trying(judge), follows, plan);
 	if (mal_judge_begin(judge, &window, plan->move)) {
 		begin_block(state, view, now, plan);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "policies/auto.h"
 #include "policies/interface/builtin.h"
 #include "policies/interface/plan_check.h"
 #include "policies/model/scaling.h"
@@ -148,20 +149,28 @@ static void set_samples(struct policy_view *node, double serial_s)
 	}
 }
 
-/* Behind a long serial part a region gets all CPUs; one that begins with the others gets none. */
+/*
+ * Behind a long serial part a region gets all CPUs; one that begins with the others gets none, and
+ * one that can use no more than its own does not gain.
+ */
 static void auto_prefers_lending_behind_serial_parts(void **state)
 {
+	enum { NO_SERIAL, LIMITED, FITS, CASES };
+
 	(void)state;
-	for (unsigned int serial = 0; serial < 2; serial++) {
+	for (unsigned int of = 0; of < CASES; of++) {
+		const unsigned int max[8] = {6, 6, 6, 6, 6, 6, 6, 6};
 		static struct policy_view node;
 		void *policy = create(&mal_policy_auto);
 
 		make_view(&node, 8, 6, 3);
+		if (of == LIMITED)
+			mal_auto_limit(policy, max, 8);
 		for (unsigned int window = 0; window < 2; window++) {
-			set_samples(&node, serial ? 0.012 : 0);
+			set_samples(&node, of == NO_SERIAL ? 0 : 0.012);
 			decide(&node, &mal_policy_auto, policy);
-			assert_int_equal(node.plan.lend, serial && window);
-			assert_int_equal(node.plan.move, !window);
+			assert_int_equal(node.plan.lend, of == FITS && window);
+			assert_int_equal(node.plan.move, of != LIMITED && !window);
 		}
 		mal_policy_auto.destroy(policy);
 	}

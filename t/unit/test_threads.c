@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <unistd.h>
@@ -1015,6 +1016,28 @@ static void a_thread_that_follows_the_reader_is_seen(void **state)
 	pthread_join(other, NULL);
 }
 
+/* Without a descriptor nobody can be looked at: each of them may compute. */
+static void unseen_threads_compute(void **state)
+{
+	struct rlimit files, none;
+	pthread_t thread;
+
+	(void)state;
+	mal_self.tid = (int32_t)gettid();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+	none = (struct rlimit){0, files.rlim_max};
+	while (!mal_others_sleep(&mal))
+		sched_yield();
+	pthread_mutex_lock(&held);
+	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_true(mal_others_compute(&mal, MS));
+	assert_true(mal_others_compute(&mal, MS));
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+	pthread_mutex_unlock(&held);
+	pthread_join(thread, NULL);
+}
+
 /* More threads than are looked at: one of them may compute, whatever the others do. */
 static void too_many_threads_compute(void **state)
 {
@@ -1085,6 +1108,7 @@ int main(void)
 		CASE(older_threads_keep_cpus_busy),
 		CASE(sleeping_threads_leave_cpus),
 		CASE(ready_threads_do_not_sleep),
+		CASE(unseen_threads_compute),
 		CASE(too_many_threads_compute),
 		CASE(reader_keeps_no_cpu_from_lending),
 		CASE(a_thread_that_follows_the_reader_is_seen),

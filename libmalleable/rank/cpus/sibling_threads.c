@@ -139,20 +139,25 @@ static void look_at_each(const struct mal_rank *rank)
 {
 	DIR *tasks = opendir("/proc/self/task");
 	struct dirent *entry;
+	nlink_t entries = 0;
 
 	all_slept = tasks != NULL;
 	looked_at = 0;
 	while (tasks && (entry = readdir(tasks))) {
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
 
+		entries++;
 		if (tid <= 0 || tid == looked_by || is_ours(rank, tid))
 			continue;
 		if (looked_at == LOOK_MAX)
-			tasks_before = 0;
+			entries = 0;
 		all_slept &= looked_at < LOOK_MAX && !runs(tid, looked_at++);
 	}
 	if (tasks)
 		closedir(tasks);
+	/* With . and .. as many as are counted; else one came or went meanwhile. */
+	if (entries != tasks_before)
+		tasks_before = 0;
 }
 
 /* How many threads the process has, and some more: proc_task_getattr() in fs/proc/base.c. */
@@ -166,7 +171,7 @@ static nlink_t count_tasks(void)
 /* Whether no thread has come or gone since the last look, but for those looked at then. */
 static bool are_as_many(const struct mal_rank *rank)
 {
-	return count_tasks() == tasks_before && sum_of_ours(rank) == ours_before;
+	return tasks_before && count_tasks() == tasks_before && sum_of_ours(rank) == ours_before;
 }
 
 /*
@@ -176,7 +181,7 @@ static bool are_as_many(const struct mal_rank *rank)
 static bool all_slept_on(void)
 {
 	for (unsigned int i = 0; i < looked_at; i++)
-		if (last[i].ran || used_by(last[i].tid) != last[i].used)
+		if (last[i].ran || !last[i].used || used_by(last[i].tid) != last[i].used)
 			return false;
 	return true;
 }

@@ -27,6 +27,7 @@ bool mal_all_sleep(const struct mal_rank *rank);
 
 /*
  * NS after the last look, at which all slept: whether one of them used more than a tenth of a CPU
- * since, or one that is new does not sleep. Takes 0.3 us for each thread.
+ * since, or one that is new does not sleep. Takes 0.3 us for each thread, and a look as above where
+ * one has come or gone.
  */
 bool mal_others_compute(const struct mal_rank *rank, uint64_t ns);
