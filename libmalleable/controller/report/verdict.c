@@ -79,18 +79,20 @@ static bool has_unmanaged(const struct mal_controller *controller)
 }
 
 /*
- * Whether trials have refuted a gain: phases were longer with what the step was tried with, and
- * does without now. Threads that nobody sees take more CPU time where they hinder each other, which
- * the model takes for work that would have taken longer without us.
+ * Whether trials have refuted a gain: phases took longer with what the step was tried with and does
+ * without now, or hardly less with what it does. Threads that nobody sees take more CPU time where
+ * they hinder each other, which the model takes for work that would have taken longer without us.
  */
 static bool is_refuted(const struct mal_controller *controller, const struct times *times)
 {
 	uint32_t rules = atomic_load(&controller->step->segment.header->rules);
-	double moves = controller->deciding->move_times;
+	double moves = controller->deciding->move_times, lends = controller->deciding->lend_times;
 
-	return times->elapsed_s < times->off_s && !(rules & MAL_RULE_LEND) &&
-	       controller->deciding->lend_times > 1 && !(moves > 0 && moves < 1) &&
-	       has_unmanaged(controller);
+	if (times->elapsed_s >= times->off_s || !has_unmanaged(controller))
+		return false;
+	if (rules & MAL_RULE_LEND)
+		return times->off_s * lends > (1 + UNSURE) * times->elapsed_s;
+	return lends > 1 && !(moves > 0 && moves < 1);
 }
 
 /* The model knows the ranks alone: beside others it is wrong, whatever the step did. */
