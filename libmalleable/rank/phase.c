@@ -45,8 +45,7 @@ static void add_cpu_time(const struct mal_rank *rank, struct mal_snapshot *snaps
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
 		int32_t tid = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
 
-		if (tid)
-			team += mal_clock_ns(mal_thread_clock(tid));
+		team += tid ? mal_clock_ns(mal_thread_clock(tid)) : 0;
 	}
 	snapshot->cpu = mal_s_to_ticks((double)all * 1e-9);
 	snapshot->beside = mal_s_to_ticks((double)read * 1e-9);

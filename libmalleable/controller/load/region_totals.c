@@ -151,14 +151,13 @@ static struct mal_region_total sum_up(const struct mal_controller *controller,
 	for (size_t i = 0; i < count; i++) {
 		struct mal_sample *sample = &samples[total.ranks];
 		unsigned int rank = named[i].rank;
-		uint32_t team;
+		uint32_t team = atomic_load(&controller->step->segment.ranks[rank].team);
 
 		if (i && rank == named[i - 1].rank)
 			continue;
 		add_rank(controller, &named[i], sample);
 		add_times(&named[i], sample, &total, &sums);
 		sums.seen &= is_seen(controller, rank);
-		team = atomic_load(&controller->step->segment.ranks[rank].team);
 		if (team <= MAL_MAX_CPUS)
 			total.whole.threads += team;
 	}

@@ -90,9 +90,8 @@ static bool is_refuted(const struct mal_controller *controller, const struct tim
 
 	if (times->elapsed_s >= times->off_s || !has_unmanaged(controller))
 		return false;
-	if (rules & MAL_RULE_LEND)
-		return times->off_s * lends > (1 + UNSURE) * times->elapsed_s;
-	return lends > 1 && !(moves > 0 && moves < 1);
+	return rules & MAL_RULE_LEND ? times->off_s * lends > (1 + UNSURE) * times->elapsed_s
+				     : lends > 1 && !(moves > 0 && moves < 1);
 }
 
 /* The model knows the ranks alone: beside others it is wrong, whatever the step did. */

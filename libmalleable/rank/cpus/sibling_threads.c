@@ -29,10 +29,9 @@ static struct {
 	bool ran;
 } last[LOOK_MAX];
 static unsigned int looked_at;
-static bool at_all; /* the primary thread and the team too */
-/* That look: of which thread, and whether all others slept. */
+/* That look: of the primary thread and the team too? Did all sleep? By which thread? */
+static bool at_all, all_slept;
 static int32_t looked_by;
-static bool all_slept;
 /* The process's threads then: how many, and the numbers of ours, which are not among the last. */
 static nlink_t tasks_before;
 static int64_t ours_before;
@@ -117,21 +116,16 @@ static bool is_ours(const struct mal_rank *rank, int32_t tid)
 	for (unsigned int i = 0; i < rank->segment.thread_count; i++) {
 		int32_t one = atomic_load_explicit(&rank->threads[i].tid, memory_order_relaxed);
 
-		if (!one)
-			return false;
-		if (one == tid)
-			return true;
+		if (!one || one == tid)
+			return one == tid;
 	}
 	return false;
 }
 
+/* The team's threads only come: as more are counted, they are not needed here. */
 static int64_t sum_of_ours(const struct mal_rank *rank)
 {
-	int64_t sum = mal_threads_background_tid() + (int64_t)rank->primary.tid;
-
-	for (unsigned int i = 0; i < rank->segment.thread_count && rank->threads[i].tid; i++)
-		sum += rank->threads[i].tid;
-	return sum;
+	return mal_threads_background_tid() + (int64_t)rank->primary.tid;
 }
 
 /* All have to be known: where as many end as are made, only those that have gone tell of it. */
