@@ -30,10 +30,11 @@ cat >"$work/beside" <<SH
 begun=$work/begun.\$1.\$SLURM_LOCALID
 python3 $work/scribble.py \$1 \$begun &
 noise=\$!
-until [ -e "\$begun" ]; do sleep 0.01; done
+# A rank that begins while another one's noise is there is not balanced, and makes none.
+until [ -e "\$begun" ] || ! kill -0 \$noise 2>/dev/null; do sleep 0.01; done
 $load --iterations=10 --work=4,2
 status=\$?
-kill \$noise
+kill \$noise 2>/dev/null
 exit \$status
 SH
 chmod 755 "$work/beside"
