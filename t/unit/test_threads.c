@@ -825,6 +825,65 @@ static void *compute(void *nothing)
 	return nothing;
 }
 
+/* Start a thread that computes, of which nobody tells us, and wait until it does. */
+static pthread_t start_computing(void)
+{
+	pthread_t thread;
+
+	computer = 0;
+	computing = true;
+	mal.active = false;
+	assert_int_equal(pthread_create(&thread, NULL, compute, NULL), 0);
+	mal.active = true;
+	while (!computer)
+		sched_yield();
+	return thread;
+}
+
+static void stop_computing(pthread_t thread)
+{
+	computing = false;
+	pthread_join(thread, NULL);
+}
+
+/* The same of what reads the program in the background. */
+static void start_reading(void)
+{
+	int32_t caller = test_kernel.caller;
+
+	computer = 0;
+	computing = true;
+	test_kernel.caller = 0;
+	assert_true(mal_threads_start_background(compute));
+	while (!computer)
+		sched_yield();
+	test_kernel.caller = caller;
+}
+
+static void stop_reading(void)
+{
+	computing = false;
+	while (mal_threads_background_works())
+		sched_yield();
+}
+
+static void await_sleep(void)
+{
+	while (!mal_others_sleep(&mal))
+		sched_yield();
+}
+
+/* Start a thread that sleeps as long as we hold the lock. */
+static pthread_t start_sleeping(void *(*function)(void *))
+{
+	pthread_t thread;
+
+	pthread_mutex_lock(&held);
+	assert_int_equal(pthread_create(&thread, NULL, function, NULL), 0);
+	await_sleep();
+	return thread;
+}
+
 static void wait_long(void)
 {
 	mal_wait_begin(0);
@@ -842,13 +901,8 @@ static void older_threads_keep_cpus_busy(void **state)
 
 	(void)state;
 	mal_self.tid = (int32_t)gettid();
-	mal.active = false;
-	computing = true;
-	assert_int_equal(pthread_create(&thread, NULL, compute, NULL), 0);
-	mal.active = true;
+	thread = start_computing();
 	assert_false(are_foreign());
-	while (!computer)
-		sched_yield();
 	let_borrow(1);
 	mal_self.calling = true;
 	mal_call_begin();
@@ -866,8 +920,7 @@ static void older_threads_keep_cpus_busy(void **state)
 	assert_true(mal_others_sleep(&mal));
 	assert_false(mal_all_sleep(&mal));
 	thread_of(0, 1)->tid = 0;
-	computing = false;
-	pthread_join(thread, NULL);
+	stop_computing(thread);
 	mal_call_begin();
 	wait_long();
 	assert_true(mal.lend.lending);
@@ -897,18 +950,14 @@ static void ready_threads_do_not_sleep(void **state)
 	mal_self.tid = (int32_t)gettid();
 	computing = true;
 	computer = 0;
-	pthread_mutex_lock(&held);
-	assert_int_equal(pthread_create(&thread, NULL, wait_and_compute, NULL), 0);
-	while (!mal_others_sleep(&mal))
-		sched_yield();
+	thread = start_sleeping(wait_and_compute);
 	pthread_mutex_unlock(&held);
 	while (!computer)
 		sched_yield();
 	test_clock.thread += MS;
 	assert_true(mal_others_compute(&mal, MS));
 	assert_false(mal_others_sleep(&mal));
-	computing = false;
-	pthread_join(thread, NULL);
+	stop_computing(thread);
 }
 
 /* A thread of a library that sleeps leaves the rank's CPUs to others until it computes. */
@@ -918,24 +967,13 @@ static void sleeping_threads_leave_cpus(void **state)
 
 	(void)state;
 	mal_self.tid = (int32_t)gettid();
-	pthread_mutex_lock(&held);
-	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
-	while (!mal_others_sleep(&mal))
-		sched_yield();
+	thread = start_sleeping(wait_on);
 	assert_true(mal_all_sleep(&mal));
 	/* One that is new computes. */
-	computer = 0;
-	computing = true;
-	mal.active = false;
-	assert_int_equal(pthread_create(&other, NULL, compute, NULL), 0);
-	mal.active = true;
-	while (!computer)
-		sched_yield();
+	other = start_computing();
 	assert_false(mal_others_sleep(&mal));
-	computing = false;
-	pthread_join(other, NULL);
-	while (!mal_others_sleep(&mal))
-		sched_yield();
+	stop_computing(other);
+	await_sleep();
 	let_borrow(1);
 	mal_self.calling = true;
 	mal_call_begin();
@@ -969,51 +1007,28 @@ static void a_thread_that_follows_another_is_seen(void **state)
 
 	(void)state;
 	mal_self.tid = (int32_t)gettid();
-	pthread_mutex_lock(&held);
-	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
-	while (!mal_others_sleep(&mal))
-		sched_yield();
+	thread = start_sleeping(wait_on);
 	pthread_mutex_unlock(&held);
 	pthread_join(thread, NULL);
-	computer = 0;
-	computing = true;
-	assert_int_equal(pthread_create(&other, NULL, compute, NULL), 0);
-	while (!computer)
-		sched_yield();
+	other = start_computing();
 	assert_true(mal_others_compute(&mal, MS));
-	computing = false;
-	pthread_join(other, NULL);
+	stop_computing(other);
 }
 
 /* What read the program has ended, and another thread computes: there are as many as before. */
 static void a_thread_that_follows_the_reader_is_seen(void **state)
 {
-	int32_t caller = test_kernel.caller;
 	pthread_t other;
 
 	(void)state;
 	mal_self.tid = (int32_t)gettid();
-	computing = true;
-	computer = 0;
-	test_kernel.caller = 0;
-	assert_true(mal_threads_start_background(compute));
-	while (!computer)
-		sched_yield();
-	test_kernel.caller = caller;
-	while (!mal_others_sleep(&mal))
-		sched_yield();
-	computing = false;
-	while (mal_threads_background_works())
-		sched_yield();
+	start_reading();
+	await_sleep();
+	stop_reading();
 	usleep(100000);
-	computer = 0;
-	computing = true;
-	assert_int_equal(pthread_create(&other, NULL, compute, NULL), 0);
-	while (!computer)
-		sched_yield();
+	other = start_computing();
 	assert_false(mal_others_sleep(&mal));
-	computing = false;
-	pthread_join(other, NULL);
+	stop_computing(other);
 }
 
 /* Without a descriptor nobody can be looked at: each of them may compute. */
@@ -1026,8 +1041,7 @@ static void unseen_threads_compute(void **state)
 	mal_self.tid = (int32_t)gettid();
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
 	none = (struct rlimit){0, files.rlim_max};
-	while (!mal_others_sleep(&mal))
-		sched_yield();
+	await_sleep();
 	pthread_mutex_lock(&held);
 	assert_int_equal(pthread_create(&thread, NULL, wait_on, NULL), 0);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
@@ -1059,27 +1073,17 @@ static void too_many_threads_compute(void **state)
 /* What reads the program in the background keeps no CPU from being lent: it gives way. */
 static void reader_keeps_no_cpu_from_lending(void **state)
 {
-	int32_t caller = test_kernel.caller;
-
 	(void)state;
 	mal_self.tid = (int32_t)gettid();
-	computing = true;
-	computer = 0;
-	test_kernel.caller = 0;
-	assert_true(mal_threads_start_background(compute));
-	while (!computer)
-		sched_yield();
+	start_reading();
 	assert_int_equal(mal_threads_background_tid(), computer);
-	test_kernel.caller = caller;
 	let_borrow(1);
 	mal_self.calling = true;
 	mal_call_begin();
 	wait_long();
 	assert_true(mal.lend.lending);
 	mal_call_end();
-	computing = false;
-	while (mal_threads_background_works())
-		sched_yield();
+	stop_reading();
 	assert_int_equal(mal_threads_background_tid(), 0);
 	assert_true(mal_threads_background_ns() > 0);
 }
