@@ -162,8 +162,8 @@ static nlink_t count_tasks(void)
 	return stat("/proc/self/task", &status) < 0 ? 0 : status.st_nlink;
 }
 
-/* Whether no thread has come or gone since the last look, but for those looked at then. */
-static bool are_as_many(const struct mal_rank *rank)
+/* Whether the threads are as many as at the last look, and the same ones are ours. */
+static bool have_stayed(const struct mal_rank *rank)
 {
 	return tasks_before && count_tasks() == tasks_before && sum_of_ours(rank) == ours_before;
 }
@@ -185,7 +185,7 @@ static bool they_sleep(const struct mal_rank *rank, bool all)
 {
 	int32_t own = mal_own_tid();
 
-	if (all_slept && at_all == all && looked_by == own && are_as_many(rank) && all_slept_on())
+	if (all_slept && at_all == all && looked_by == own && have_stayed(rank) && all_slept_on())
 		return true;
 	at_all = all;
 	looked_by = own;
@@ -207,7 +207,7 @@ bool mal_all_sleep(const struct mal_rank *rank)
 
 bool mal_others_compute(const struct mal_rank *rank, uint64_t ns)
 {
-	bool compute = false, same = are_as_many(rank);
+	bool compute = false, same = have_stayed(rank);
 
 	for (unsigned int i = 0; i < looked_at; i++) {
 		uint64_t now = used_by(last[i].tid);
