@@ -282,6 +282,8 @@ static bool lending_is_better(const struct state *state, const struct mal_view *
 		.count = state->home.count, .lend = true, .grow = state->may_grow};
 	struct mal_usage moves = {.count = state->record.count[MAL_FORECAST_AVERAGE]};
 
+	if (!state->may_lend)
+		return false;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
 		if (view->samples[rank].running && !mal_model_regions(&view->samples[rank]))
 			return false;

@@ -342,7 +342,7 @@ static void begin_lending(struct mal_judge *judge, const struct mal_judge_window
 
 void mal_judge_prefer_lending(struct mal_judge *judge)
 {
-	if (judge->trusted != MAL_WAY_MOVE || !(judge->allowed & MAL_WAY_LEND))
+	if (judge->trusted != MAL_WAY_MOVE)
 		return;
 	judge->trusted = judge->way = MAL_WAY_LEND;
 	judge->run = judge->steady = 0;

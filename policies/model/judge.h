@@ -20,9 +20,8 @@
  *
  *	what trials lose <= TRIALS * time so far + the first block of each way
  *
- * What windows lose in which a way only settles, as CPUs move or lending begins, is not counted.
- *
- * Invariant: this bound, by the clock (t/unit/test_judge.c: trials_lose_little).
+ * Invariant: this bound, by the clock, but for windows in which a way only settles, as CPUs move or
+ * lending begins (t/unit/test_judge.c: trials_lose_little).
  */
 #pragma once
 
