@@ -155,21 +155,19 @@ static void destroy(void *opaque)
 	free(state);
 }
 
-/* The most CPUs that RANK uses with SETTING; 0: all. */
-static unsigned int max_of(const struct state *state, unsigned int rank, struct setting setting)
+/* The most CPUs that RANK uses, with EIGHTHS where it is searched; 0: all. */
+static unsigned int max_of(const struct state *state, unsigned int rank, int eighths)
 {
 	if (!state->whole[rank])
 		return state->max[rank];
-	if (setting.eighths == ALL)
-		return 0;
-	return (state->whole[rank] * (unsigned int)setting.eighths + ALL - 1) / ALL;
+	return eighths == ALL ? 0 : (state->whole[rank] * (unsigned int)eighths + ALL - 1) / ALL;
 }
 
 /* What RANK leaves off none of is 0. */
 static unsigned int use_of(const struct state *state, const struct mal_view *view,
-			   unsigned int rank, struct setting setting)
+			   unsigned int rank, int eighths)
 {
-	unsigned int max = max_of(state, rank, setting);
+	unsigned int max = max_of(state, rank, eighths);
 
 	return max < view->samples[rank].cpus ? max : 0;
 }
@@ -179,8 +177,7 @@ static bool is_same_use(const struct state *state, const struct mal_view *view, 
 {
 	for (unsigned int rank = 0; rank < view->rank_count; rank++)
 		if (view->samples[rank].running &&
-		    use_of(state, view, rank, (struct setting){one, 0}) !=
-			    use_of(state, view, rank, (struct setting){other, 0}))
+		    use_of(state, view, rank, one) != use_of(state, view, rank, other))
 			return false;
 	return true;
 }
@@ -212,7 +209,8 @@ static double computing_s(const struct mal_sample *sample)
 /* The eighths of its CPUs that RANK uses, one at least. */
 static int eighths_of(const struct state *state, const struct mal_view *view, unsigned int rank)
 {
-	unsigned int cpus = view->samples[rank].cpus, use = use_of(state, view, rank, state->best);
+	unsigned int cpus = view->samples[rank].cpus,
+		     use = use_of(state, view, rank, state->best.eighths);
 	int eighths = use ? (int)(ALL * use / cpus) : ALL;
 
 	return eighths ? eighths : 1;
@@ -224,7 +222,7 @@ static void tell(struct state *state)
 	unsigned int max[MAL_MAX_RANKS];
 
 	for (unsigned int rank = 0; rank < MAL_MAX_RANKS; rank++)
-		max[rank] = max_of(state, rank, state->best);
+		max[rank] = max_of(state, rank, state->best.eighths);
 	mal_auto_limit(state->balancer, max, MAL_MAX_RANKS);
 }
 
@@ -252,7 +250,7 @@ static bool next_ranks(struct state *state, const struct mal_view *view)
 			     computing_s(sample) >= NEAR * computing_s(&view->samples[longest]));
 		bool now = sample->running && near && eighths_of(state, view, rank) == eighths;
 
-		state->max[rank] = max_of(state, rank, state->best);
+		state->max[rank] = max_of(state, rank, state->best.eighths);
 		state->whole[rank] = now ? sample->cpus : 0;
 		state->searched[rank] |= now && !state->together;
 		others |= sample->running && !now;
@@ -448,8 +446,8 @@ static double times_longer(const struct state *state, const struct mal_view *vie
 		return UNKNOWN_COST;
 	for (unsigned int rank = 0; rank < view->rank_count; rank++) {
 		unsigned int cpus = view->samples[rank].cpus,
-			     best = use_of(state, view, rank, state->best),
-			     trial = use_of(state, view, rank, state->trial);
+			     best = use_of(state, view, rank, state->best.eighths),
+			     trial = use_of(state, view, rank, state->trial.eighths);
 
 		if (view->samples[rank].running && trial)
 			longer = fmax(longer, (double)(best ? best : cpus) / trial);
@@ -551,7 +549,7 @@ static int decide(void *opaque, const struct mal_view *view, struct mal_plan *pl
 	plan->short_windows |= state->part != BASE;
 	plan->schedule = schedules[setting.schedule];
 	for (unsigned int rank = 0; plan->use && rank < view->rank_count; rank++)
-		plan->use[rank] = use_of(state, view, rank, setting);
+		plan->use[rank] = use_of(state, view, rank, setting.eighths);
 	return 0;
 }
 
