@@ -249,6 +249,8 @@ mutants() { "$srcdir/contrib/mutants" --list "$@" policies; }
 parts() { mutants --count 3 && mutants --skip 3 --count 2; }
 in_parts() { [ "$(parts)" = "$(mutants --count 5)" ]; }
 ok "contrib/mutants draws in parts what it draws at once" in_parts
+places() { "$srcdir/contrib/mutants" --table --list >/dev/null; }
+ok "each place of t/mutants.tsv is where that has it" places
 
 # A Slurm that does not answer, and none.
 mkdir bin

@@ -2,8 +2,8 @@
 /*
  * plan_check.c: decide whether a plan may be carried out, whoever made it.
  *
- * Invariant: a plan that breaks a rule is carried out by nobody (t/unit/test_policies.c:
- * random_plans_are_fit).
+ * Invariant: a plan that breaks a rule is carried out by nobody (t/unit/test_decision.c:
+ * each_flaw_has_its_line).
  */
 #include "policies/interface/plan_check.h"
 
