@@ -294,7 +294,7 @@ static struct mal_arguments arguments_of_step(const char *cpus, const char *idle
 		.report_file = mal_report_wish_file(balance_user_options.report),
 		.trace_file = balance_user_options.trace[0] ? balance_user_options.trace : NULL,
 		.brief = balance_options_report() == MAL_REPORT_BRIEF,
-		.nodes = step.joined > 1 ? step.joined : 0,
+		.nodes = step.joined,
 		.socket = step.socket.path,
 		.becomes_user = true,
 		.user = step.user,
