@@ -8,7 +8,7 @@
  * 1976).
  *
  * Invariant: it ends, and no number is chosen twice (t/unit/test_policies.c:
- * explore_finds_the_best, explore_measures_no_number_twice).
+ * explore_finds_the_best, explore_measures_no_number_twice, steps_down_double).
  */
 #pragma once
 

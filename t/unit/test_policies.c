@@ -2,6 +2,7 @@
 /* test_policies.c: mapping, and the policies sabo and explore. */
 #include "t/unit/policy_view.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@
 #include "policies/interface/registry.h"
 #include "policies/mapping/mapping.h"
 #include "policies/mapping/sockets.h"
+#include "policies/model/bracket.h"
 
 /* CPUs come from the nearest place, and each rank keeps what it had. */
 static void mapping_stays_near(void **state)
@@ -483,6 +485,23 @@ static struct search search(unsigned int cpus, const double *times_of)
 	return found;
 }
 
+/* Steps down double as long as fewer are better, to half of the best at most. */
+static void steps_down_double(void **unused)
+{
+	static const int tried[] = {30, 28, 24, 16, 8, 4, 2, 1};
+	struct mal_bracket bracket;
+	int best = 31;
+
+	(void)unused;
+	mal_bracket_begin(&bracket, 1, 31, best);
+	for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]); i++) {
+		assert_int_equal(mal_bracket_next(&bracket, best, UINT_MAX), tried[i]);
+		mal_bracket_keep(&bracket, best, tried[i]);
+		best = tried[i];
+	}
+	assert_int_equal(mal_bracket_next(&bracket, best, UINT_MAX), 0);
+}
+
 /* One of two CPUs is tried once, and both once more to compare; six eighths of them are both. */
 static void explore_measures_no_number_twice(void **unused)
 {
@@ -584,6 +603,7 @@ int main(void)
 		cmocka_unit_test(sabo_passes_over_ended_ranks),
 		cmocka_unit_test(sabo_refuses),
 		cmocka_unit_test(explore_finds_the_best),
+		cmocka_unit_test(steps_down_double),
 		cmocka_unit_test(explore_measures_no_number_twice),
 		cmocka_unit_test(explore_keeps_one_of_many),
 		cmocka_unit_test(explore_leaves_what_scales),
