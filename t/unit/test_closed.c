@@ -127,6 +127,8 @@ static void explore_is_as_good_as_both(void **state)
 		{"amr,crowd=4", 2, 4, 0.87},
 		{"steady,crowd=4,part=0.5", 2, 4, 0.57},
 		{"steady,crowd=4,part=0.5", 4, 4, 0.90},
+		/* Auto is told how many CPUs a rank uses: 2.56 without. */
+		{"walk,crowd=4,part=0.25", 4, 4, 1.01},
 	};
 
 	(void)state;
