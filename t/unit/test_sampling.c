@@ -475,6 +475,18 @@ static void strides_are_whole_steps(void **state)
 	}
 }
 
+/* Boundaries of another kind are not taken from those of the window that went on. */
+static void other_boundaries_count_anew(void **state)
+{
+	struct mal_windows windows = mal_windows_first();
+
+	(void)state;
+	assert_false(mal_windows_end(&windows, 5, 0.001));
+	mal_windows_count_anew(&windows);
+	assert_false(mal_windows_end(&windows, 1, 0.001));
+	assert_int_equal(windows.early, 1);
+}
+
 /* Windows grow while nothing changes, and begin short again when something does. */
 static void windows_grow(void **state)
 {
@@ -1034,6 +1046,7 @@ int main(void)
 		CASE(short_windows_go_on_growing),
 		CASE(stride_grows),
 		CASE(strides_are_whole_steps),
+		CASE(other_boundaries_count_anew),
 		CASE(windows_grow),
 		CASE(brief_at_once),
 		CASE(home_is_bounded),
