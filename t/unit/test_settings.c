@@ -265,6 +265,43 @@ static void man_pages_have_all_options(void **state)
 	free(command);
 }
 
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool is_switch(const struct mal_param *param)
+{
+	return !param->choices && param->min == 0 && param->max == 1;
+}
+
+/* Whether AT, behind the parameter's name, are its bounds or words, or no bounds are told. */
+static bool has_bounds(const char *at, const struct mal_param *param)
+{
+	char bounds[64], word[64];
+
+	if (param->choices) {
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(at, " ;,"), at);
+		return strstr(param->choices, word);
+	}
+	snprintf(bounds, sizeof(bounds), "%g..%g", param->min, param->max);
+	return *at == '_' || begins(at, is_switch(param) ? "yes|no" : bounds);
+}
+
+/* Whether the default that is told behind AT, before another name, is the parameter's. */
+static bool has_default(const char *at, const struct mal_param *param)
+{
+	const char *found = strstr(at, "default ");
+	char value[32];
+
+	if (param->choices || !found || found > at + strcspn(at, "*"))
+		return true;
+	snprintf(value, sizeof(value), "%g)", param->fallback);
+	return begins(found + strlen("default "), !is_switch(param)	? value
+						  : param->fallback > 0 ? "yes)"
+									: "no)");
+}
+
 static void man_pages_have_all_parameters(void **state)
 {
 	char *page = read_page("man/balance.7.scd"), name[64];
@@ -286,6 +323,13 @@ static void man_pages_have_all_parameters(void **state)
 			found = strstr(section, name);
 			if (!found || (end && found > end))
 				fail_msg("%s of %s is not in balance(7)", name, policy->name);
+			found += strlen(name);
+			if (!has_bounds(found, &policy->params[j]))
+				fail_msg("bounds of %s of %s are wrong in balance(7)", name,
+					 policy->name);
+			if (!has_default(found, &policy->params[j]))
+				fail_msg("default of %s of %s is wrong in balance(7)", name,
+					 policy->name);
 		}
 	}
 	free(page);
