@@ -3,7 +3,8 @@
  * launcher_table.c: what is known of launchers such as mpirun.
  *
  * Invariant: a row is all that a launcher needs (t/unit/test_core.c: launchers_of_the_table;
- * t/t2019-launchers.t).
+ * t/t2019-launchers.t). One rank of a step prints what all find (t/unit/test_core.c:
+ * innermost_launcher_names_the_first_rank; t/t3007-nodes.t).
  */
 #include "libmalleable/core/launcher_table.h"
 
@@ -69,6 +70,16 @@ const char *mal_launcher_value(char *const *variables, enum mal_launcher_fact fa
 		if (launcher->facts[fact])
 			told = mal_variable(variables, launcher->facts[fact]);
 	return told;
+}
+
+bool mal_is_first(char *const *variables)
+{
+	const char *rank = mal_launcher_value(variables, MAL_LAUNCHER_RANK);
+
+	/* Ranks of a launcher have it too: that of the script or the daemon around them. */
+	if (!rank)
+		rank = mal_variable(variables, "SLURM_PROCID");
+	return !rank || (rank[0] == '0' && !rank[1]);
 }
 
 bool mal_launcher_number(char *const *variables, enum mal_launcher_fact fact, unsigned int max,

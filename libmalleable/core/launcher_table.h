@@ -39,8 +39,18 @@ extern const struct mal_launcher mal_launchers[];
 /* The launcher with daemon PROGRAM, a path; NULL: none. */
 const struct mal_launcher *mal_launcher_of_daemon(const char *program);
 
-/* The value of FACT that a launcher left in VARIABLES; NULL: none. */
+/*
+ * The value of FACT that a launcher left in VARIABLES; NULL: none. Calls no function of libc's:
+ * rank/program/sanitizer.c may not.
+ */
 const char *mal_launcher_value(char *const *variables, enum mal_launcher_fact fact);
+
+/*
+ * Whether VARIABLES, an environment, which may be NULL, are those of a step's first rank, which
+ * prints what is the same in all of them, or of a program that no launcher started. Calls none
+ * either.
+ */
+bool mal_is_first(char *const *variables);
 
 /* The same, for the first one that is a number up to MAX. */
 bool mal_launcher_number(char *const *variables, enum mal_launcher_fact fact, unsigned int max,

@@ -16,7 +16,6 @@
 
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
-#include "libmalleable/core/first.h"
 #include "libmalleable/core/settings.h"
 #include "libmalleable/core/variables.h"
 

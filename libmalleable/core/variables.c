@@ -2,18 +2,27 @@
 /* variables.c: environments as lists. */
 #include "libmalleable/core/variables.h"
 
-#include <string.h>
-
 #define LARGEST 4096
+
+/* The barrier keeps the compiler from making this a call of the C library's. */
+char *mal_behind(char *text, const char *prefix)
+{
+	for (; *prefix; text++, prefix++) {
+		__asm__ volatile("" ::: "memory");
+		if (*text != *prefix)
+			return NULL;
+	}
+	return text;
+}
 
 char *const *mal_variable_at(char *const *variables, const char *name)
 {
-	size_t length = strlen(name);
+	for (; variables && *variables; variables++) {
+		const char *rest = mal_behind(*variables, name);
 
-	for (; variables && *variables; variables++)
-		if (**variables == *name && strncmp(*variables, name, length) == 0 &&
-		    (*variables)[length] == '=')
+		if (rest && *rest == '=')
 			return variables;
+	}
 	return NULL;
 }
 
@@ -21,7 +30,7 @@ char *mal_variable(char *const *variables, const char *name)
 {
 	char *const *found = mal_variable_at(variables, name);
 
-	return found ? *found + strlen(name) + 1 : NULL;
+	return found ? mal_behind(*found, name) + 1 : NULL;
 }
 
 void mal_variable_remove(char **variables, const char *name)

@@ -7,10 +7,13 @@
 
 #include <stddef.h>
 
-/* The first entry of NAME at or behind VARIABLES; NULL: it is not set. */
+/* The text after PREFIX in TEXT, NULL: TEXT does not start with it. Calls no function of libc's. */
+char *mal_behind(char *text, const char *prefix);
+
+/* The first entry of NAME at or behind VARIABLES; NULL: it is not set. Calls none either. */
 char *const *mal_variable_at(char *const *variables, const char *name);
 
-/* The value of NAME in VARIABLES; NULL: it is not set. */
+/* The value of NAME in VARIABLES; NULL: it is not set. Calls none either. */
 char *mal_variable(char *const *variables, const char *name);
 
 /* Remove NAME from VARIABLES. */

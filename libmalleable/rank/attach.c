@@ -20,7 +20,6 @@
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/core/env.h"
-#include "libmalleable/core/first.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/launcher_table.h"
 #include "libmalleable/core/request.h"

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "libmalleable/core/env.h"
-#include "libmalleable/core/first.h"
 #include "libmalleable/core/inside.h"
 #include "libmalleable/core/launcher_table.h"
 #include "libmalleable/rank/attach.h"

@@ -20,7 +20,6 @@
 #include "libmalleable/core/elf_file.h"
 #include "libmalleable/core/env.h"
 #include "libmalleable/core/file_claim.h"
-#include "libmalleable/core/first.h"
 #include "libmalleable/core/launcher_table.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/site_report.h"

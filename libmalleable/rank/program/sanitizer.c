@@ -27,9 +27,10 @@
 #include "libmalleable/base/raw.h"
 #include "libmalleable/base/symbols.h"
 #include "libmalleable/core/env.h"
-#include "libmalleable/core/first.h"
+#include "libmalleable/core/launcher_table.h"
 #include "libmalleable/core/segment.h"
 #include "libmalleable/core/setup.h"
+#include "libmalleable/core/variables.h"
 
 /* How long the controller may take to answer. */
 #define ANSWER_S 5
@@ -136,22 +137,10 @@ static bool take_out_of_preload(char **variables)
 	return any;
 }
 
-/* The text after PREFIX in the first variable that starts with it; NULL: no variable does. */
-static char *find(char **variables, const char *prefix)
-{
-	char *rest = NULL;
-
-	for (; *variables && !rest; variables++) {
-		BARRIER();
-		rest = mal_behind(*variables, prefix);
-	}
-	return rest;
-}
-
 /* Programs that this one starts are no ranks either. */
 static void forget(char **variables)
 {
-	bool hot_teams = find(variables, MAL_ENV_HOT_TEAMS "=");
+	bool hot_teams = mal_variable(variables, MAL_ENV_HOT_TEAMS);
 	char **kept = variables;
 
 	for (; *variables; variables++) {
@@ -214,8 +203,8 @@ static bool tell_controller(const char *path)
 /* Whether a step runs to which this task belongs. It learns why no rank connected. */
 static bool is_inside(char **variables)
 {
-	const char *digit = find(variables, MAL_ENV_SEGMENT_FD "=");
-	const char *socket = find(variables, MAL_ENV_SOCKET "=");
+	const char *digit = mal_variable(variables, MAL_ENV_SEGMENT_FD);
+	const char *socket = mal_variable(variables, MAL_ENV_SOCKET);
 
 	return digit && (note_in_segment(digit) || (socket && tell_controller(socket)));
 }
@@ -247,7 +236,7 @@ bool mal_sanitizer_step_aside(char **argv, char **variables)
 	if (length <= 0 || is_loader(program) || !take_out_of_preload(variables))
 		return true;
 	inside = mal_is_first(variables) && is_inside(variables) &&
-		 !find(variables, MAL_ENV_QUIET "=");
+		 !mal_variable(variables, MAL_ENV_QUIET);
 	forget(variables);
 	if (inside)
 		MAL_RAW(SYS_write, STDERR_FILENO, line, sizeof(line) - 1);
