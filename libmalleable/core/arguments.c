@@ -12,6 +12,7 @@
 
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
+#include "libmalleable/base/spawn.h"
 
 #define FIRST_OPTION 256
 /* Descriptors that a command line may name. */
@@ -34,14 +35,6 @@ struct argument {
 	const char *help;
 };
 
-/* A command line that is being made. */
-struct writing {
-	const struct mal_arguments *arguments;
-	struct mal_command_line *line;
-	int (*move)(void *context, int fd);
-	void *context;
-};
-
 static void add(struct mal_words *words, const char *option, const char *value)
 {
 	words->words[words->count++] = option;
@@ -49,24 +42,26 @@ static void add(struct mal_words *words, const char *option, const char *value)
 	words->words[words->count] = NULL;
 }
 
-static void add_number(struct writing *to, const char *option, unsigned int number)
+static void add_number(struct mal_command_line *line, const char *option, unsigned int number)
 {
-	char *text = to->line->numbers[to->line->number_count++];
+	char *text = line->numbers[line->number_count++];
 
-	snprintf(text, sizeof(to->line->numbers[0]), "%u", number);
-	add(&to->line->shown, option, text);
+	snprintf(text, sizeof(line->numbers[0]), "%u", number);
+	add(&line->shown, option, text);
 }
 
-static void add_fd(struct writing *to, const char *option, int fd)
+static void add_fd(struct mal_command_line *line, const char *option, int fd)
 {
-	if (fd >= 0)
-		add_number(to, option, (unsigned int)to->move(to->context, fd));
+	if (fd < 0)
+		return;
+	add_number(line, option, MAL_SPAWN_FIRST_FD + line->fd_count);
+	line->fds[line->fd_count++] = fd;
 }
 
 /* Make words of FIELD, unless it is left out. */
-static void write(struct writing *to, const struct argument *argument, const void *field)
+static void write(struct mal_command_line *line, const struct mal_arguments *arguments,
+		  const struct argument *argument, const void *field)
 {
-	const struct mal_arguments *arguments = to->arguments;
 	const char *text;
 
 	switch (argument->kind) {
@@ -74,20 +69,20 @@ static void write(struct writing *to, const struct argument *argument, const voi
 	case SHOWN:
 		text = *(const char *const *)field;
 		if (text)
-			add(argument->kind == TEXT ? &to->line->hidden : &to->line->shown,
-			    argument->option, text);
+			add(argument->kind == TEXT ? &line->hidden : &line->shown, argument->option,
+			    text);
 		break;
 	case NUMBER:
 	case IDENTITY:
 		if (argument->kind == IDENTITY ? arguments->becomes_user
 					       : *(const unsigned int *)field)
-			add_number(to, argument->option, *(const unsigned int *)field);
+			add_number(line, argument->option, *(const unsigned int *)field);
 		break;
-	case FD: add_fd(to, argument->option, *(const int *)field); break;
+	case FD: add_fd(line, argument->option, *(const int *)field); break;
 	case CGROUPS:
 		for (unsigned int i = 0; i < arguments->cgroup_count && i < MAL_ARGUMENTS_CGROUPS;
 		     i++)
-			add_fd(to, argument->option, ((const int *)field)[i]);
+			add_fd(line, argument->option, ((const int *)field)[i]);
 	}
 }
 
@@ -167,16 +162,11 @@ static const struct argument table[] = {
 _Static_assert(2 * (COUNT + MAL_ARGUMENTS_CGROUPS) <= MAL_ARGUMENTS_MAX, "a line for all of them");
 
 void mal_arguments_format(const struct mal_arguments *arguments, const char *program,
-			  int (*move)(void *context, int fd), void *context,
 			  struct mal_command_line *line)
 {
-	struct writing to = {arguments, line, move, context};
-
-	line->shown = (struct mal_words){{program, NULL}, 1};
-	line->hidden = (struct mal_words){{NULL}, 0};
-	line->number_count = 0;
+	*line = (struct mal_command_line){.shown = {{program}, 1}};
 	for (size_t i = 0; i < COUNT; i++)
-		write(&to, &table[i], (const char *)arguments + table[i].offset);
+		write(line, arguments, &table[i], (const char *)arguments + table[i].offset);
 }
 
 int mal_arguments_parse(int argc, char **argv, struct mal_arguments *arguments,

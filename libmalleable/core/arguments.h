@@ -65,14 +65,15 @@ struct mal_command_line {
 	struct mal_words hidden; /* behind them, what others must not read (base/hidden.h) */
 	char numbers[MAL_ARGUMENTS_MAX / 2][12];
 	unsigned int number_count;
+	int fds[MAL_ARGUMENTS_MAX / 2]; /* for MAL_SPAWN_FIRST_FD and following */
+	unsigned int fd_count;
 };
 
 /*
- * Make LINE of ARGUMENTS for PROGRAM. Descriptors become the numbers that MOVE gives, which is
- * called with each of them in the order of the line, MAL_ARGUMENTS_MAX / 2 at most. Thread safe.
+ * Make LINE of ARGUMENTS for PROGRAM. Descriptors become those that mal_spawn() gives it. Thread
+ * safe.
  */
 void mal_arguments_format(const struct mal_arguments *arguments, const char *program,
-			  int (*move)(void *context, int fd), void *context,
 			  struct mal_command_line *line);
 
 /*

@@ -25,21 +25,6 @@
 /* Variables that describe a topology to hwloc. */
 #define TOPOLOGY_VARIABLES 3
 
-/* The controller's descriptors, from MAL_SPAWN_FIRST_FD on. */
-struct descriptors {
-	int fds[MAL_ARGUMENTS_MAX / 2];
-	unsigned int count;
-};
-
-/* The number that FD gets there. */
-static int move(void *context, int fd)
-{
-	struct descriptors *descriptors = context;
-
-	descriptors->fds[descriptors->count] = fd;
-	return MAL_SPAWN_FIRST_FD + (int)descriptors->count++;
-}
-
 /*
  * Copy the entries of our environment that describe another topology than the machine's to hwloc.
  */
@@ -62,7 +47,6 @@ static pid_t spawn(const struct mal_launch_options *options, int life, int repor
 	/* The user's environment is not trusted, nor needed. The C locale keeps numbers plain. */
 	char *environment[2 + TOPOLOGY_VARIABLES + 1] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	struct mal_arguments arguments = options->arguments;
-	struct descriptors descriptors = {.count = 0};
 	struct mal_command_line line;
 
 	arguments.life_fd = life;
@@ -70,15 +54,15 @@ static pid_t spawn(const struct mal_launch_options *options, int life, int repor
 	arguments.start_fd = start;
 	arguments.patience = mal_patience();
 	arguments.layout = MAL_SEGMENT_VERSION;
-	mal_arguments_format(&arguments, "malleabled", move, &descriptors, &line);
+	mal_arguments_format(&arguments, "malleabled", &line);
 	if (options->users_topology)
 		add_topology(environment + 2);
 	return mal_spawn(&(struct mal_spawn){.path = options->path,
 					     .arguments = line.shown.words,
 					     .hidden = line.hidden.words,
 					     .environment = environment,
-					     .fds = descriptors.fds,
-					     .count = descriptors.count});
+					     .fds = line.fds,
+					     .count = line.fd_count});
 }
 
 /*
