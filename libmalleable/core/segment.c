@@ -2,7 +2,6 @@
 /* segment.c: create, seal, map and check the shared memory of a step on one node. */
 #include "libmalleable/core/segment.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
@@ -50,10 +49,8 @@ static int map(struct mal_segment *segment, int fd, struct mal_error *err)
 {
 	char *base = mmap(NULL, segment->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	if (base == MAP_FAILED) {
-		memset(segment, 0, sizeof(*segment));
+	if (base == MAP_FAILED)
 		return mal_fail_errno(err, "cannot map the segment");
-	}
 	lay_out(segment, base);
 	return 0;
 }
@@ -78,7 +75,7 @@ int mal_segment_create(struct mal_segment *segment, unsigned int rank_count,
 		       const struct mal_cpumask *allocation, struct mal_error *err)
 {
 	unsigned int last = 0;
-	int fd = -1;
+	int fd;
 
 	memset(segment, 0, sizeof(*segment));
 	if (rank_count == 0 || rank_count > MAL_MAX_RANKS)
@@ -91,22 +88,15 @@ int mal_segment_create(struct mal_segment *segment, unsigned int rank_count,
 	segment->thread_count = 2 * segment->cpu_count < 16 ? 16 : 2 * segment->cpu_count;
 	lay_out(segment, NULL);
 	fd = memfd_create("malleable", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0) {
-		mal_fail_errno(err, "cannot create the segment");
-		goto error;
-	}
+	if (fd < 0)
+		return mal_fail_errno(err, "cannot create the segment");
 	if (ftruncate(fd, (off_t)segment->size) < 0 || fcntl(fd, F_ADD_SEALS, SEALS) < 0) {
 		mal_fail_errno(err, "cannot size and seal the segment");
-		goto error;
+	} else if (map(segment, fd, err) == 0) {
+		initialise(segment);
+		return fd;
 	}
-	if (map(segment, fd, err) < 0)
-		goto error;
-	initialise(segment);
-	return fd;
-error:
-	if (fd >= 0)
-		close(fd);
-	memset(segment, 0, sizeof(*segment));
+	close(fd);
 	return -1;
 }
 
@@ -147,10 +137,8 @@ int mal_segment_open(struct mal_segment *segment, int fd, struct mal_error *err)
 	segment->rank_count = header.rank_count;
 	segment->cpu_count = header.cpu_count;
 	segment->thread_count = header.thread_count;
-	if (lay_out(segment, NULL) != (size_t)status.st_size) {
-		memset(segment, 0, sizeof(*segment));
+	if (lay_out(segment, NULL) != (size_t)status.st_size)
 		return mal_fail(err, "the segment's size does not fit its counts");
-	}
 	return map(segment, fd, err);
 }
 
@@ -207,13 +195,9 @@ void mal_segment_note_unloadable(int fd)
 
 void mal_segment_close(struct mal_segment *segment)
 {
-	int saved = errno;
-
-	if (segment && segment->header)
+	if (segment->header)
 		munmap(segment->header, segment->size);
-	if (segment)
-		memset(segment, 0, sizeof(*segment));
-	errno = saved;
+	memset(segment, 0, sizeof(*segment));
 }
 
 uint64_t mal_segment_busy(const struct mal_segment *segment, unsigned int rank)

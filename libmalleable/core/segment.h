@@ -420,7 +420,7 @@ int mal_segment_named(char *const *environment);
 enum mal_segment_look { MAL_SEGMENT_THERE, MAL_SEGMENT_OVER, MAL_SEGMENT_NONE };
 enum mal_segment_look mal_segment_look(int fd);
 
-/* Unmap SEGMENT, if it is mapped. Keeps errno. */
+/* Unmap SEGMENT, if it is mapped. */
 void mal_segment_close(struct mal_segment *segment);
 
 /* Thread slot INDEX of rank RANK. */
