@@ -57,7 +57,7 @@ bool balance_launchers_may_run(spank_t spank)
 
 void balance_launchers_clean_up(void)
 {
-	mal_script_clean_up();
+	mal_rundir_clean_up(MAL_SCRIPT_DIR, NULL);
 	balance_directory_leave(MAL_SCRIPT_DIR);
 }
 

@@ -69,19 +69,14 @@ int mal_script_listen(unsigned int job, pid_t slurmstepd, uid_t user, gid_t grou
 	return mal_script_make_pipe(path, user, group, err);
 }
 
-/* The slurmstepd in FILE, the name of a pipe of the LENGTH characters at NAME; 0: it is not. */
-static pid_t parse_name(const char *file, const char *name, size_t length)
+/* Whether FILE is the name of a pipe of NAME. */
+static bool is_pipe_of(const char *file, const char *name)
 {
-	unsigned int pid = 0;
+	size_t length = strlen(name);
+	unsigned int pid;
 
-	if (strncmp(file, name, length) == 0 && file[length] == '.')
-		mal_number_parse(file + length + 1, 1, INT_MAX, &pid);
-	return (pid_t)pid;
-}
-
-void mal_script_clean_up(void)
-{
-	mal_rundir_clean_up(mal_script_directory, NULL);
+	return strncmp(file, name, length) == 0 && file[length] == '.' &&
+	       mal_number_parse(file + length + 1, 1, INT_MAX, &pid);
 }
 
 enum mal_script_news mal_script_hear(int fd)
@@ -113,7 +108,7 @@ static int open_pipe(const char *name)
 	if (!directory)
 		return -1;
 	while (fd < 0 && (file = readdir(directory)))
-		if (parse_name(file->d_name, name, strlen(name))) {
+		if (is_pipe_of(file->d_name, name)) {
 			fd = openat(dirfd(directory), file->d_name,
 				    O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 			wrong = errno;

@@ -36,9 +36,6 @@ int mal_script_listen(unsigned int job, pid_t slurmstepd, uid_t user, gid_t grou
 /* As root: make the pipe PATH, USER's and GROUP's. Returns a descriptor, or -1 with ERR. */
 int mal_script_make_pipe(const char *path, uid_t user, gid_t group, struct mal_error *err);
 
-/* As root: remove the pipes of scripts whose slurmstepd was killed. */
-void mal_script_clean_up(void);
-
 enum mal_script_news {
 	MAL_SCRIPT_NOTHING,  /* nothing was started */
 	MAL_SCRIPT_NO_RANKS, /* something was, and no rank connected */

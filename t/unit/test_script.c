@@ -199,7 +199,7 @@ static void dead_ones_go(void **state)
 	assert_true(held >= 0);
 	listen_in(sluid, &fd);
 	close(fd);
-	mal_script_clean_up();
+	mal_rundir_clean_up(directory, NULL);
 	assert_int_equal(access(dead, F_OK), -1);
 	assert_int_equal(unlink(path), 0);
 	close(held);
