@@ -117,12 +117,6 @@ size_t mal_unloadable_room(char *const *environment)
 	return mal_variables_room(environment, sizeof(PRELOAD "=") + strlen(preload));
 }
 
-/* The controller says why no rank connected. */
-static void tell(char *const *environment)
-{
-	mal_segment_note_unloadable(mal_segment_named(environment));
-}
-
 static void unset(void *context, const char *name)
 {
 	mal_variable_remove(context, name);
@@ -135,7 +129,8 @@ char *const *mal_unloadable_leave_out(char *const *environment, void *room)
 	int saved = errno;
 
 	value = mal_variables_copy(environment, variables);
-	tell(environment);
+	/* The controller says why no rank connected. */
+	mal_segment_note_unloadable(mal_segment_named(environment));
 	preload = (char **)mal_variable_at(variables, PRELOAD);
 	*preload = strcpy(value, *preload);
 	value += sizeof(PRELOAD);
@@ -152,7 +147,7 @@ void mal_unloadable_clean_up(void)
 	int saved = errno;
 
 	if (is_unloadable(environ)) {
-		tell(environ);
+		mal_segment_note_unloadable(mal_segment_named(environ));
 		mal_setup_remove(&mal_setup_own);
 	}
 	errno = saved;
