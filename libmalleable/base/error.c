@@ -23,23 +23,3 @@ int mal_fail(struct mal_error *err, const char *format, ...)
 	errno = saved;
 	return -1;
 }
-
-int mal_fail_errno(struct mal_error *err, const char *format, ...)
-{
-	int saved = errno;
-	va_list args;
-
-	if (err) {
-		int used;
-
-		va_start(args, format);
-		used = vsnprintf(err->text, sizeof(err->text), format, args);
-		va_end(args);
-		if (used > 0 && (size_t)used < sizeof(err->text))
-			snprintf(err->text + used, sizeof(err->text) - (size_t)used, ": %s",
-				 strerror(saved));
-		mal_make_printable(err->text, strlen(err->text), false);
-	}
-	errno = saved;
-	return -1;
-}

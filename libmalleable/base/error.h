@@ -22,5 +22,4 @@ static inline const char *mal_plural(unsigned long long count)
 int mal_fail(struct mal_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The same, with ": " and the text of errno appended. */
-int mal_fail_errno(struct mal_error *err, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define mal_fail_errno(err, format, ...) mal_fail(err, format ": %m", ##__VA_ARGS__)
