@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "libmalleable/base/input.h"
 #include "libmalleable/base/number.h"
 
 /* More than a command line may have (execve(2)). */
@@ -29,22 +29,6 @@ int mal_hidden_make(const char *const *words)
 	return fd;
 }
 
-/* All of FD, a 0 behind it, to be freed; NULL: it is no such descriptor. */
-static char *read_all(int fd, size_t *size)
-{
-	struct stat status;
-	char *text;
-
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size > BYTES_MAX)
-		return NULL;
-	*size = (size_t)status.st_size;
-	text = calloc(1, *size + 1);
-	if (text && pread(fd, text, *size, 0) == (ssize_t)*size)
-		return text;
-	free(text);
-	return NULL;
-}
-
 static size_t count_words(const char *text, size_t size)
 {
 	size_t count = 0;
@@ -63,7 +47,7 @@ void mal_hidden_take(int *argc, char ***argv)
 	if (!kept || strcmp((*argv)[kept], MAL_HIDDEN_OPTION) != 0 ||
 	    !mal_number_parse((*argv)[kept + 1], 0, INT_MAX, &fd))
 		return;
-	text = read_all((int)fd, &size);
+	text = (char *)mal_input_read((int)fd, BYTES_MAX, &size, NULL);
 	all = text ? calloc(kept + count_words(text, size) + 1, sizeof(*all)) : NULL;
 	if (!all) {
 		free(text);

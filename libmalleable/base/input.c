@@ -65,7 +65,7 @@ uint8_t *mal_input_read(int fd, size_t max, size_t *size, struct mal_error *err)
 		mal_fail(err, "empty or not a regular file");
 	else if ((size_t)status.st_size > max)
 		mal_fail(err, "too large");
-	else if (!(bytes = malloc((size_t)status.st_size)))
+	else if (!(bytes = calloc(1, (size_t)status.st_size + 1)))
 		mal_fail(err, "out of memory");
 	if (!bytes)
 		return NULL;

@@ -22,9 +22,9 @@ int mal_input_descriptor(int directory, const char *name, int flags);
 FILE *mal_input_open(int directory, const char *name, const char *path, struct mal_error *err);
 
 /*
- * The bytes of regular file FD, for the caller to free, and their number in *SIZE: at least one,
- * and MAX at most. They are a copy: a mapping of a file that gets shorter ends whoever looks at
- * it. Returns NULL with ERR on failure.
+ * The bytes of regular file FD, a 0 behind them, for the caller to free, and their number in *SIZE:
+ * at least one, and MAX at most. They are a copy: a mapping of a file that gets shorter ends those
+ * who look at it. Returns NULL with ERR on failure.
  */
 uint8_t *mal_input_read(int fd, size_t max, size_t *size, struct mal_error *err);
 
