@@ -13,39 +13,30 @@
 #include "libmalleable/controller/load/sampling.h"
 #include "libmalleable/trace/trace.h"
 
+/* What is not used is not touched, and takes no memory. */
 struct mal_recording {
 	struct mal_trace_writer *writer;
 	bool tried;		    /* to open the file */
 	struct mal_error err, note; /* NOTE: it is in a file of its own */
-	/* By rank, what its named regions had counted in the last window; NULL: there are none. */
-	uint64_t (*before)[MAL_NAMED_REGIONS][MAL_REGION_COUNTS];
-	struct mal_trace_region *regions; /* of the present one */
+	/* By rank, what its named regions had counted in the last window. */
+	uint64_t before[MAL_MAX_RANKS][MAL_NAMED_REGIONS][MAL_REGION_COUNTS];
+	struct mal_trace_region regions[MAL_TRACE_REGIONS]; /* of the present one */
 	/* By rank and CPU: ticks that are in windows so far, or before the present one. */
-	uint64_t *told;
+	uint64_t told[MAL_MAX_RANKS * MAL_MAX_CPUS];
 	uint64_t begun; /* mal_sampling_windows_begun() when that was so */
 	unsigned int owned[MAL_MAX_CPUS];
 	struct mal_trace_borrowed borrowed[MAL_TRACE_BORROWED];
-	/* By rank, its pages on each NUMA node, as the file has them; NULL: nobody wants them. */
-	uint32_t (*on_nodes)[MAL_NODES];
-	struct mal_trace_pages *pages; /* of the present window */
+	/* By rank, its pages on each NUMA node, as the file has them. */
+	uint32_t on_nodes[MAL_MAX_RANKS][MAL_NODES];
+	struct mal_trace_pages pages[MAL_MAX_RANKS * MAL_NODES]; /* of the present window */
 };
 
 int mal_recording_open(struct mal_controller *controller)
 {
-	size_t ranks = controller->step->segment.rank_count;
-	struct mal_recording *recording;
-
 	if (!controller->step->arguments.trace_file)
 		return 0;
-	recording = controller->recording = calloc(1, sizeof(*recording));
-	if (!recording)
-		return -1;
-	recording->told = calloc(ranks * controller->step->cpu_count, sizeof(uint64_t));
-	if (controller->step->choice.keys.pages) {
-		recording->on_nodes = calloc(ranks, sizeof(*recording->on_nodes));
-		recording->pages = calloc(ranks * MAL_NODES, sizeof(*recording->pages));
-	}
-	return recording->told && !recording->on_nodes == !recording->pages ? 0 : -1;
+	controller->recording = calloc(1, sizeof(*controller->recording));
+	return controller->recording ? 0 : -1;
 }
 
 /*
@@ -98,7 +89,7 @@ void mal_recording_skip(struct mal_controller *controller)
 	struct mal_recording *recording = controller->recording;
 	uint64_t begun = mal_sampling_windows_begun(controller), *told;
 
-	if (!recording || !recording->told || recording->begun == begun)
+	if (!recording || recording->begun == begun)
 		return;
 	recording->begun = begun;
 	told = recording->told;
@@ -178,29 +169,18 @@ static size_t add_pages(const struct mal_lanes *lanes, unsigned int rank, uint32
 static void read_pages(const struct mal_controller *controller,
 		       struct mal_trace_resources *resources)
 {
-	const struct mal_recording *recording = controller->recording;
+	struct mal_recording *recording = controller->recording;
 	size_t count = 0;
 
-	for (unsigned int rank = 0; recording->on_nodes && rank < ranks_that_came(controller);
-	     rank++) {
+	for (unsigned int rank = 0; rank < ranks_that_came(controller); rank++) {
 		const struct mal_lanes *lanes = mal_lanes_of(&controller->step->segment, rank);
 
-		if (atomic_load(&lanes->pages_known))
+		if (controller->step->choice.keys.pages && atomic_load(&lanes->pages_known))
 			count += add_pages(lanes, rank, recording->on_nodes[rank],
 					   &recording->pages[count]);
 	}
 	resources->pages = recording->pages;
 	resources->pages_count = count;
-}
-
-/* Whether there is room to note named regions. */
-static bool make_room(struct mal_recording *recording, unsigned int ranks)
-{
-	if (!recording->before)
-		recording->before = calloc(ranks, sizeof(*recording->before));
-	if (!recording->regions)
-		recording->regions = calloc(MAL_TRACE_REGIONS, sizeof(*recording->regions));
-	return recording->before && recording->regions;
 }
 
 /* Seconds of WHAT that were counted since the last window. */
@@ -228,8 +208,7 @@ static size_t read_regions(struct mal_controller *controller, const struct mal_w
 		struct mal_trace_region *region;
 		uint64_t *before;
 
-		if (!window->samples[at.rank].running ||
-		    !make_room(recording, controller->step->segment.rank_count))
+		if (!window->samples[at.rank].running)
 			continue;
 		region = &recording->regions[count];
 		before = recording->before[at.rank][at.number];
@@ -285,16 +264,7 @@ int mal_recording_end(struct mal_controller *controller, struct mal_error *err)
 		result = mal_fail(err, "%s", recording->err.text);
 	if (mal_trace_close(recording->writer, err) < 0)
 		result = -1;
-	recording->writer = NULL;
-	free(recording->told);
-	free(recording->on_nodes);
-	free(recording->pages);
-	recording->told = NULL;
-	recording->on_nodes = NULL;
-	recording->pages = NULL;
-	free(recording->before);
-	free(recording->regions);
-	recording->before = NULL;
-	recording->regions = NULL;
+	free(recording);
+	controller->recording = NULL;
 	return result;
 }
