@@ -153,11 +153,12 @@ int mal_controller_start(struct mal_controller *controller, const struct mal_ste
 
 void mal_controller_take_round(struct mal_controller *controller, struct mal_window *window)
 {
-	bool read = mal_round_read(controller, window), moves;
+	enum mal_round read = mal_round_read(controller, window);
+	bool moves;
 
 	/* In the first round, which has no window: it takes longer than ranks wait for a plan. */
 	mal_allocation_read_places(controller);
-	if (read) {
+	if (read == MAL_ROUND_WINDOW) {
 		mal_overdue_end(controller, window);
 		mal_totals_add(controller, window->samples);
 		mal_history_note(controller, window);
@@ -168,7 +169,7 @@ void mal_controller_take_round(struct mal_controller *controller, struct mal_win
 		mal_overdue_begin(controller, window, moves);
 		/* Last: the window knows nothing of it. */
 		mal_idle_hand_out(controller);
-	} else {
+	} else if (read == MAL_ROUND_THROWN_AWAY) {
 		mal_recording_skip(controller);
 	}
 	mal_round_begin(controller);

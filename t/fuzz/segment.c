@@ -68,7 +68,8 @@ static void step(struct mal_controller *controller)
 		break;
 	case 3: mal_ranks_update(controller); break;
 	case 4:
-		if (mal_round_is_complete(controller) && mal_round_read(controller, &window))
+		if (mal_round_is_complete(controller) &&
+		    mal_round_read(controller, &window) == MAL_ROUND_WINDOW)
 			mal_plan_make(controller, &window);
 		mal_round_begin(controller);
 		break;

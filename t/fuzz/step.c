@@ -135,7 +135,7 @@ void fuzz_step_round(struct mal_controller *controller, const uint8_t busy[FUZZ_
 		said->thread_ticks += (uint64_t)busy[rank] * TICKS;
 		said->regions++;
 	}
-	if (mal_round_read(controller, &window)) {
+	if (mal_round_read(controller, &window) == MAL_ROUND_WINDOW) {
 		mal_totals_add(controller, window.samples);
 		mal_history_note(controller, &window);
 		mal_alternatives_window(controller, &window);

@@ -23,7 +23,6 @@ struct mal_recording {
 	struct mal_trace_region regions[MAL_TRACE_REGIONS]; /* of the present one */
 	/* By rank and CPU: ticks that are in windows so far, or before the present one. */
 	uint64_t told[MAL_MAX_RANKS * MAL_MAX_CPUS];
-	uint64_t begun; /* mal_sampling_windows_begun() when that was so */
 	unsigned int owned[MAL_MAX_CPUS];
 	struct mal_trace_borrowed borrowed[MAL_TRACE_BORROWED];
 	/* By rank, its pages on each NUMA node, as the file has them. */
@@ -87,11 +86,10 @@ static void open_file(struct mal_controller *controller)
 void mal_recording_skip(struct mal_controller *controller)
 {
 	struct mal_recording *recording = controller->recording;
-	uint64_t begun = mal_sampling_windows_begun(controller), *told;
+	uint64_t *told;
 
-	if (!recording || recording->begun == begun)
+	if (!recording)
 		return;
-	recording->begun = begun;
 	told = recording->told;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		for (unsigned int i = 0; i < controller->step->cpu_count; i++)
@@ -140,7 +138,6 @@ static void read_busy(struct mal_controller *controller, const struct mal_window
 				recording->borrowed[count++] =
 					(struct mal_trace_borrowed){i, rank, part};
 		}
-	recording->begun = mal_sampling_windows_begun(controller);
 	resources->busy = recording->owned;
 	resources->borrowed = recording->borrowed;
 	resources->borrowed_count = count;

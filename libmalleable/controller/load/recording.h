@@ -15,7 +15,7 @@ int mal_recording_open(struct mal_controller *controller);
 /* A window, before the policy is asked; the file is created with the first one. */
 void mal_recording_window(struct mal_controller *controller, const struct mal_window *window);
 
-/* A round that ended no window; what ranks did in one that was thrown away is in no other. */
+/* A window was thrown away: what ranks did in it is in no other. */
 void mal_recording_skip(struct mal_controller *controller);
 
 /* What was decided on it. */

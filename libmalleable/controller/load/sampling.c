@@ -32,8 +32,7 @@ struct mal_sampling {
 	uint64_t since, weaker_kind_after;
 	/* As the present round began: the furthest boundary, and the tick. */
 	uint64_t began_at, began;
-	uint64_t round; /* the number of the present one */
-	uint64_t windows_begun;
+	uint64_t round;		    /* the number of the present one */
 	enum mal_boundary_kind was; /* as the next window started */
 	struct mal_previous {
 		bool valid;
@@ -302,12 +301,6 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 			snapshots[rank].round == controller->sampling->round;
 	}
 	controller->sampling->was = controller->sampling->kind;
-	controller->sampling->windows_begun++;
-}
-
-uint64_t mal_sampling_windows_begun(const struct mal_controller *controller)
-{
-	return controller->sampling->windows_begun;
 }
 
 /*
@@ -323,7 +316,7 @@ static bool is_of_phases(const struct mal_sampling *sampling, const struct mal_s
 	return kind <= MAL_BOUNDARY_PERIOD || (before->kind == kind && now->kind == kind);
 }
 
-bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
+enum mal_round mal_round_read(struct mal_controller *controller, struct mal_window *round)
 {
 	struct mal_snapshot snapshots[MAL_MAX_RANKS];
 	struct mal_cpu_time times[MAL_MAX_RANKS];
@@ -359,10 +352,11 @@ bool mal_round_read(struct mal_controller *controller, struct mal_window *round)
 		remember_round(controller, snapshots);
 		mal_windows_throw_away(&sampling->windows);
 		mal_plausibility_skip(controller);
-		return false;
+		return MAL_ROUND_THROWN_AWAY;
 	}
 	if (!mal_windows_end(&sampling->windows, phases, round->elapsed_s))
-		return false;
+		return MAL_ROUND_GOES_ON;
 	remember_round(controller, snapshots);
-	return mal_plausibility_window(controller, samples, times);
+	return mal_plausibility_window(controller, samples, times) ? MAL_ROUND_WINDOW
+								   : MAL_ROUND_THROWN_AWAY;
 }

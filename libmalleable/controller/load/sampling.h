@@ -31,9 +31,6 @@ void mal_sampling_rank_left(struct mal_controller *controller, unsigned int rank
 /* How many boundaries RANK passed of the kind that ends a phase, or of those that do. */
 uint64_t mal_sampling_boundaries(const struct mal_controller *controller, unsigned int rank);
 
-/* How often a window began so far: each time where the one before ended, or was thrown away. */
-uint64_t mal_sampling_windows_begun(const struct mal_controller *controller);
-
 /* The ticks between two readings of a counter in seconds, within 0 and MAX_S. */
 double mal_sampling_span(uint64_t now, uint64_t before, double max_s);
 
@@ -56,9 +53,12 @@ void mal_round_look(struct mal_controller *controller);
 /* Has every running rank answered the present round? */
 bool mal_round_is_complete(const struct mal_controller *controller);
 
+/* What a round ends: nothing, as its window goes on; one that is thrown away, or none; a window. */
+enum mal_round { MAL_ROUND_GOES_ON, MAL_ROUND_THROWN_AWAY, MAL_ROUND_WINDOW };
+
 /*
- * Read ROUND: its snapshots, and who owned what. Returns true if they make a window: every
- * running rank had spoken in an earlier round too, and what it says is possible. What a rank claims
- * is bounded by the time that passed.
+ * Read ROUND: its snapshots, and who owned what. They make a window if every running rank had
+ * spoken in an earlier round too, and what it says is possible. What a rank claims is bounded by
+ * the time that passed.
  */
-bool mal_round_read(struct mal_controller *controller, struct mal_window *round);
+enum mal_round mal_round_read(struct mal_controller *controller, struct mal_window *round);
