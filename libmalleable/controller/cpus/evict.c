@@ -47,7 +47,7 @@ static struct mal_cpumask used_by(const struct mal_controller *controller, unsig
 }
 
 /* To those CPUs in the MASK behind CONTEXT that the thread may run on, or to all of them. */
-static bool send_away(int32_t tid, const struct mal_cpumask *now, void *context)
+static void send_away(int32_t tid, const struct mal_cpumask *now, void *context)
 {
 	const struct mal_cpumask *mask = context;
 	struct mal_cpumask wanted = *now;
@@ -57,7 +57,6 @@ static bool send_away(int32_t tid, const struct mal_cpumask *now, void *context)
 		wanted = *mask;
 	if (memcmp(&wanted, now, sizeof(wanted)) != 0)
 		mal_cpumask_set_affinity(tid, &wanted);
-	return true;
 }
 
 /*

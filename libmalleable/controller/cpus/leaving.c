@@ -21,12 +21,12 @@ static bool is_gone(int error)
 }
 
 bool mal_leaving_each_thread(const struct mal_controller *controller, unsigned int rank,
-			     bool (*function)(int32_t tid, const struct mal_cpumask *now,
+			     void (*function)(int32_t tid, const struct mal_cpumask *now,
 					      void *context),
 			     void *context)
 {
 	struct dirent *entry;
-	bool more = true, all = true;
+	bool all = true;
 	char path[32];
 	DIR *tasks;
 
@@ -34,18 +34,18 @@ bool mal_leaving_each_thread(const struct mal_controller *controller, unsigned i
 	tasks = opendir(path);
 	if (!tasks)
 		return is_gone(errno);
-	while (more && (errno = 0, entry = readdir(tasks))) {
+	while ((errno = 0, entry = readdir(tasks))) {
 		int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
 		struct mal_cpumask now;
 
 		if (tid <= 0)
 			continue;
 		if (mal_cpumask_get_affinity(tid, &now) == 0)
-			more = function(tid, &now, context);
+			function(tid, &now, context);
 		else
 			all &= is_gone(errno);
 	}
-	all &= entry || !errno || is_gone(errno);
+	all &= !errno || is_gone(errno);
 	closedir(tasks);
 	return all;
 }
@@ -67,11 +67,10 @@ static bool is_any_binding(const struct mal_controller *controller)
 	return binding;
 }
 
-static bool add_affinity(int32_t tid, const struct mal_cpumask *now, void *context)
+static void add_affinity(int32_t tid, const struct mal_cpumask *now, void *context)
 {
 	(void)tid;
 	mal_cpumask_union(context, now);
-	return true;
 }
 
 bool mal_leaving_begin(struct mal_controller *controller, const struct mal_cpumask *cpus)

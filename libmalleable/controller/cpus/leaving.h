@@ -15,11 +15,11 @@
 #include "libmalleable/controller/state/controller.h"
 
 /*
- * The threads of RANK's process, one after the other, until FUNCTION returns false. Returns false
- * where the kernel did not show all of them.
+ * Call FUNCTION with the threads of RANK's process, one after the other. Returns false where the
+ * kernel did not show all of them.
  */
 bool mal_leaving_each_thread(const struct mal_controller *controller, unsigned int rank,
-			     bool (*function)(int32_t tid, const struct mal_cpumask *now,
+			     void (*function)(int32_t tid, const struct mal_cpumask *now,
 					      void *context),
 			     void *context);
 
