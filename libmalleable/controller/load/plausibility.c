@@ -219,14 +219,6 @@ static void look_for_others(struct mal_controller *controller, double ranks_s)
 	plausibility->parts.taken = taken_of_any(controller, count, now_s);
 }
 
-/* Add what a rank computed in a window, and how much of it without a CPU. */
-static void add_lost(struct mal_plausibility *plausibility, const struct mal_sample *sample,
-		     const struct mal_cpu_time *time)
-{
-	plausibility->computed_s += computed_in(sample);
-	plausibility->lost_s += lost_in(sample, time);
-}
-
 struct mal_outside mal_plausibility_outside(const struct mal_controller *controller)
 {
 	const struct mal_plausibility *found = controller->plausibility;
@@ -266,7 +258,8 @@ bool mal_plausibility_window(struct mal_controller *controller, const struct mal
 		if (!samples[rank].running)
 			continue;
 		ranks_s += times[rank].cpu_s + times[rank].beside_s;
-		add_lost(found, &samples[rank], &times[rank]);
+		found->computed_s += computed_in(&samples[rank]);
+		found->lost_s += lost_in(&samples[rank], &times[rank]);
 		stopped |= was_stopped(&found->usual_lost_s[rank], &samples[rank], &times[rank]);
 		if (!works_outside_team(&samples[rank], &times[rank]))
 			continue;

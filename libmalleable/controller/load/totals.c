@@ -216,11 +216,6 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		totals->balance_after += elapsed * (sum / cpus) / (elapsed - communication);
 }
 
-double mal_totals_outside(const struct mal_totals *totals, double step_s)
-{
-	return fmax(0, step_s - totals->elapsed_s);
-}
-
 double mal_totals_got(const struct mal_controller *controller)
 {
 	const struct mal_totals *totals = controller->totals;

@@ -9,9 +9,6 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* Of a step of STEP_S seconds: what no window measured. It takes as long without us. */
-double mal_totals_outside(const struct mal_totals *totals, double step_s);
-
 /* Add one window, which is the last one from now on. */
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples);
 

@@ -197,7 +197,7 @@ static void write_no_gain(const struct mal_controller *controller, const struct 
  */
 static struct times whole_step(const struct mal_totals *windows, double step_s)
 {
-	double outside = mal_totals_outside(windows, step_s);
+	double outside = fmax(0, step_s - windows->elapsed_s);
 	double part = windows->elapsed_s > step_s ? step_s / windows->elapsed_s : 1;
 
 	return (struct times){part * windows->elapsed_s + outside, part * windows->off_s + outside,
