@@ -24,15 +24,12 @@ void mal_plan_open(struct mal_controller *controller)
 	orders->floor = controller->step->arguments.min_cpus;
 }
 
-static void end_policy(struct mal_deciding *deciding)
-{
-	if (deciding->policy && deciding->policy->destroy)
-		deciding->policy->destroy(deciding->policy_state);
-}
-
 void mal_plan_close(struct mal_controller *controller)
 {
-	end_policy(own(controller));
+	const struct mal_deciding *deciding = controller->deciding;
+
+	if (deciding->policy && deciding->policy->destroy)
+		deciding->policy->destroy(deciding->policy_state);
 }
 
 int mal_plan_set_policy(struct mal_controller *controller, const struct mal_policy *policy,
@@ -46,7 +43,7 @@ int mal_plan_set_policy(struct mal_controller *controller, const struct mal_poli
 		if (!state)
 			return mal_fail(err, "policy %s does not start", policy->name);
 	}
-	end_policy(deciding);
+	mal_plan_close(controller);
 	deciding->policy = policy;
 	deciding->policy_state = state;
 	deciding->rejected = NULL;
@@ -91,13 +88,15 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 		atomic_store(&header->rules, rules);
 }
 
-/* The ranks look again where it is new. */
+/* NULL: each rank all of its CPUs. The ranks look again where it is new. */
 static void set_use(struct mal_controller *controller, const unsigned int *use)
 {
-	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		if (atomic_exchange(&controller->step->segment.ranks[rank].use, use[rank]) !=
-		    use[rank])
+	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
+		uint32_t count = use ? use[rank] : 0;
+
+		if (atomic_exchange(&controller->step->segment.ranks[rank].use, count) != count)
 			mal_notify_cpus_changed(controller, rank);
+	}
 }
 
 static void publish(struct mal_controller *controller, const unsigned int *owner)
@@ -108,12 +107,11 @@ static void publish(struct mal_controller *controller, const unsigned int *owner
 
 static void reject(struct mal_controller *controller)
 {
-	static const unsigned int all[MAL_MAX_RANKS];
 	struct mal_plan nothing = {0};
 
 	own(controller)->rejected = controller->deciding->rejection;
 	set_rules(controller, &nothing);
-	set_use(controller, all);
+	set_use(controller, NULL);
 }
 
 bool mal_plan_make(struct mal_controller *controller, const struct mal_window *window)
@@ -157,7 +155,6 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 
 void mal_plan_home(struct mal_controller *controller)
 {
-	static const unsigned int all[MAL_MAX_RANKS];
 	unsigned int owner[MAL_MAX_CPUS];
 	struct mal_plan plan = {.bind = controller->deciding->binds, .owner = owner};
 
@@ -168,16 +165,14 @@ void mal_plan_home(struct mal_controller *controller)
 		owner[i] = home < controller->step->segment.rank_count ? home : owner[i];
 	}
 	set_rules(controller, &plan);
-	set_use(controller, all);
+	set_use(controller, NULL);
 	if (plan.bind)
 		publish(controller, owner);
 }
 
 void mal_plan_begin(struct mal_controller *controller)
 {
-	static const unsigned int all[MAL_MAX_RANKS];
-
-	set_use(controller, all);
+	set_use(controller, NULL);
 	mal_plan_make(controller, NULL);
 }
 
