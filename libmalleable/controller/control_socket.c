@@ -21,12 +21,6 @@
 /* Clients that are served before the ranks come first again. */
 #define CLIENTS_AT_ONCE 16
 
-static int set(struct mal_controller *controller, struct mal_client *client, const char *text,
-	       struct mal_error *err)
-{
-	return mal_set_request(controller, client, text, err);
-}
-
 static int read_events(struct mal_controller *controller, struct mal_client *client,
 		       const char *text, struct mal_error *err)
 {
@@ -92,7 +86,7 @@ static const struct {
 } requests[] = {
 	/* from control/control.h */
 	{"status", false, .describe = describe_step},
-	{"set", true, .run_for = set},
+	{"set", true, .run_for = mal_set_request},
 	{"events", false, .run_for = read_events},
 	{"hold", false, .run_for = hold},
 	/* from slurmstepd, and from controllers of the job's other steps */

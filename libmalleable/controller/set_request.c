@@ -24,10 +24,11 @@ struct request {
 	bool free;
 };
 
+/* TEXT may be NULL: it is not given. */
 static int parse_number(const char *what, const char *text, unsigned int min, unsigned int max,
 			unsigned int *number, struct mal_error *err)
 {
-	if (mal_number_parse(text, min, max, number))
+	if (!text || mal_number_parse(text, min, max, number))
 		return 0;
 	return mal_fail(err, "%s %.32s: must be between %u and %u", what, text, min, max);
 }
@@ -102,16 +103,12 @@ static int set_cpus(struct mal_controller *controller, struct mal_orders *orders
 static int set_bounds(struct mal_controller *controller, struct mal_orders *orders,
 		      unsigned int rank, const struct request *request, struct mal_error *err)
 {
-	unsigned int min = orders->ranks[rank].min, max = orders->ranks[rank].max;
+	unsigned int min = orders->ranks[rank].min, max = orders->ranks[rank].max,
+		     cpus = controller->step->cpu_count;
 
-	if (request->min &&
-	    parse_number("min", request->min, 1, controller->step->cpu_count, &min, err) < 0)
-		return -1;
-	if (request->max &&
-	    parse_number("max", request->max, 1, controller->step->cpu_count, &max, err) < 0)
-		return -1;
-	if (request->count &&
-	    parse_number("count", request->count, 1, controller->step->cpu_count, &min, err) < 0)
+	if (parse_number("min", request->min, 1, cpus, &min, err) < 0 ||
+	    parse_number("max", request->max, 1, cpus, &max, err) < 0 ||
+	    parse_number("count", request->count, 1, cpus, &min, err) < 0)
 		return -1;
 	if (request->count)
 		max = min;
@@ -250,8 +247,8 @@ static int set_requests(struct mal_controller *controller, const struct mal_clie
 	return 0;
 }
 
-int mal_set_request(struct mal_controller *controller, const struct mal_client *client,
-		    const char *text, struct mal_error *err)
+int mal_set_request(struct mal_controller *controller, struct mal_client *client, const char *text,
+		    struct mal_error *err)
 {
 	size_t count = 1;
 	char *words = strdup(text);

@@ -12,8 +12,8 @@
  * Carry out TEXT of CLIENT: words, and ";" between orders (malleable.1). Returns 0, or -1 with ERR:
  * nothing has changed.
  */
-int mal_set_request(struct mal_controller *controller, const struct mal_client *client,
-		    const char *text, struct mal_error *err);
+int mal_set_request(struct mal_controller *controller, struct mal_client *client, const char *text,
+		    struct mal_error *err);
 
 /* CLIENT, which held its orders, has gone: they end. */
 void mal_set_end(struct mal_controller *controller, const struct mal_client *client);
