@@ -8,23 +8,11 @@
 #include "libmalleable/base/output.h"
 #include "libmalleable/controller/load/recording.h"
 #include "libmalleable/controller/report/imbalance.h"
-#include "libmalleable/controller/report/phrases.h"
 #include "libmalleable/controller/report/report_text.h"
 #include "libmalleable/controller/report/summaries.h"
 #include "libmalleable/controller/report/verdict.h"
 #include "libmalleable/core/file_claim.h"
 #include "libmalleable/core/outcome.h"
-
-/* End the recording. TEXT, of SIZE bytes, is what went wrong with it. Returns its length. */
-static size_t end_recording(struct mal_controller *controller, char *text, size_t size)
-{
-	struct mal_text line = {text, size, 0};
-	struct mal_error err;
-
-	if (mal_recording_end(controller, &err) < 0)
-		mal_text_add(&line, "%s\n", err.text);
-	return line.length;
-}
 
 /* Of a step over several nodes each has a line, from itself or from the first one. */
 static size_t make_text(const struct mal_controller *controller, const struct mal_report *report,
@@ -44,6 +32,13 @@ static void tell(int report_fd, const void *text, size_t length)
 {
 	if (report_fd < 0 || !length || write(report_fd, text, length) < 0)
 		return;
+}
+
+/* The same for what went wrong. */
+static void tell_error(int report_fd, const struct mal_error *err)
+{
+	if (report_fd >= 0)
+		dprintf(report_fd, "%s\n", err->text);
 }
 
 /* For root: numbers, no text. */
@@ -100,8 +95,7 @@ static void write_json(const struct mal_controller *controller, const struct mal
 	} else if (mal_output_close(file, path, "report", err) == 0) {
 		return;
 	}
-	if (report_fd >= 0)
-		dprintf(report_fd, "%s\n", err->text);
+	tell_error(report_fd, err);
 }
 
 /* Write the JSON to the user's file, or to one of the step's own beside it. */
@@ -115,8 +109,8 @@ static void write_users_file(const struct mal_controller *controller,
 	FILE *file = mal_file_claim(&path, controller->step->derived[MAL_FILE_REPORT], "report",
 				    &controller->step->writer, own, sizeof(own), &err);
 
-	if (arguments->report_fd >= 0 && *err.text)
-		dprintf(arguments->report_fd, "%s\n", err.text);
+	if (*err.text)
+		tell_error(arguments->report_fd, &err);
 	if (file)
 		write_json(controller, report, file, path, arguments->report_fd, &err);
 }
@@ -139,15 +133,17 @@ void mal_ending_report(struct mal_controller *controller)
 {
 	int report_fd = controller->step->arguments.report_fd;
 	struct mal_report report;
+	struct mal_error err;
 	char text[8192];
 
 	if (!mal_report_make(controller, &report)) {
 		send_nothing(controller, report_fd);
-		end_recording(controller, text, sizeof(text));
+		mal_recording_end(controller, &err);
 		return;
 	}
 	send_record(controller, &report, report_fd);
 	tell(report_fd, text, make_text(controller, &report, text, sizeof(text)));
-	tell(report_fd, text, end_recording(controller, text, sizeof(text)));
+	if (mal_recording_end(controller, &err) < 0)
+		tell_error(report_fd, &err);
 	write_files(controller, &report);
 }
