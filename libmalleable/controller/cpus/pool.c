@@ -115,15 +115,14 @@ static struct mal_pool_rank describe_rank(const struct mal_controller *controlle
 
 char *mal_pool_describe(const struct mal_controller *controller)
 {
-	size_t size = 2 * (size_t)MAL_CPUMASK_TEXT + 64 +
-		      controller->step->segment.rank_count * (size_t)96,
-	       used;
-	char *text = malloc(size);
+	char *text = NULL, list[MAL_CPUMASK_TEXT], leaving[MAL_CPUMASK_TEXT];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 	unsigned int owners[MAL_MAX_CPUS], counts[MAL_MAX_RANKS] = {0}, keeps[MAL_MAX_RANKS];
 	unsigned int ranks = controller->step->segment.rank_count;
 	struct mal_cpumask has;
 
-	if (!text)
+	if (!out)
 		return NULL;
 	mal_read_owners(controller, owners);
 	has = held(controller, owners);
@@ -131,21 +130,19 @@ char *mal_pool_describe(const struct mal_controller *controller)
 		if (owners[i] < ranks && counts[owners[i]]++ == 0)
 			keeps[owners[i]] = controller->step->cpu[i];
 	mal_cpumask_union(&has, &controller->leaving->cpus);
-	mal_cpumask_format(&has, text, MAL_CPUMASK_TEXT);
-	used = strlen(text);
-	text[used++] = ' ';
-	mal_cpumask_format(&controller->leaving->cpus, text + used, MAL_CPUMASK_TEXT);
-	used += strlen(text + used);
-	used += (size_t)snprintf(text + used, size - used, "\n");
+	fprintf(out, "%s %s\n", mal_cpumask_format(&has, list, sizeof(list)),
+		mal_cpumask_format(&controller->leaving->cpus, leaving, sizeof(leaving)));
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		struct mal_pool_rank view = describe_rank(controller, rank, counts[rank]);
 
 		if (controller->ranks[rank].running && controller->last_window->measured)
-			used += (size_t)snprintf(text + used, size - used, "%u %u %.6f %.6f %u\n",
-						 view.cpus, view.max, view.work, view.serial,
-						 counts[rank] ? keeps[rank] : MAL_MAX_CPUS);
+			fprintf(out, "%u %u %.6f %.6f %u\n", view.cpus, view.max, view.work,
+				view.serial, counts[rank] ? keeps[rank] : MAL_MAX_CPUS);
 	}
-	return text;
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* HAS LEAVING; the second list may be empty. */

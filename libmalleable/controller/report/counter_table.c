@@ -3,7 +3,6 @@
 #include "libmalleable/controller/report/counter_table.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
@@ -21,26 +20,21 @@ static const struct row {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-static _Atomic uint64_t *at(struct mal_counters *count, const struct row *row)
+static _Atomic uint64_t *at(const struct mal_counters *count, const struct row *row)
 {
 	return (_Atomic uint64_t *)((char *)count + row->offset);
-}
-
-static uint64_t get(const struct mal_counters *count, const struct row *row)
-{
-	return atomic_load((const _Atomic uint64_t *)((const char *)count + row->offset));
 }
 
 void mal_counters_add(struct mal_counters *sum, const struct mal_rank_slot *slot)
 {
 	for (size_t i = 0; i < ROWS; i++)
-		atomic_fetch_add(at(sum, &rows[i]), get(&slot->count, &rows[i]));
+		atomic_fetch_add(at(sum, &rows[i]), atomic_load(at(&slot->count, &rows[i])));
 }
 
 json_t *mal_counters_json(json_t *object, const struct mal_counters *count)
 {
 	for (size_t i = 0; i < ROWS; i++) {
-		uint64_t value = get(count, &rows[i]);
+		uint64_t value = atomic_load(at(count, &rows[i]));
 
 		if (rows[i].kind != PART)
 			json_object_set_new(object, rows[i].key,
@@ -53,18 +47,15 @@ json_t *mal_counters_json(json_t *object, const struct mal_counters *count)
 void mal_counters_text(struct mal_text *text, const struct mal_counters *count)
 {
 	const char *before = "CPUs: ";
-	char line[1024] = "";
-	size_t length = 0;
 
-	for (size_t i = 0; i < ROWS && length < sizeof(line); i++) {
-		unsigned long long value = get(count, &rows[i]);
+	for (size_t i = 0; i < ROWS; i++) {
+		unsigned long long value = atomic_load(at(count, &rows[i]));
 		int one = (int)strlen(rows[i].key) - (value == 1);
 
 		if (rows[i].kind != CHANGE)
 			continue;
-		length += (size_t)snprintf(line + length, sizeof(line) - length, "%s%llu %.*s",
-					   before, value, one, rows[i].key);
+		mal_text_add(text, "%s%llu %.*s", before, value, one, rows[i].key);
 		before = ", ";
 	}
-	mal_text_add(text, "%s\n", line);
+	mal_text_add(text, "\n");
 }

@@ -13,48 +13,33 @@
 /* Nodes with a line each; of more, half of them from both ends are shown. */
 #define SHOWN 4
 
-static unsigned int count_ranks(const struct mal_node *list, unsigned int known)
-{
-	unsigned int count = 0;
-
-	for (unsigned int i = 0; i < known; i++)
-		count += list[i].ranks;
-	return count;
-}
-
 static double load_of(const struct mal_node *node)
 {
 	return node->work_s / node->cpus;
 }
 
-/* The most loaded one of those that are known. */
-static const struct mal_node *most_loaded(const struct mal_node *list, unsigned int known)
+/* What the nodes that are known have together. */
+struct sums {
+	unsigned int ranks, cpus;
+	const struct mal_node *most; /* with most work per CPU */
+	double balance;		     /* mean over largest work per CPU; NaN: none did any */
+};
+
+static struct sums sum_up(const struct mal_node *list, unsigned int known)
 {
-	const struct mal_node *max = list;
+	struct sums sums = {.most = list, .balance = NAN};
+	double work_s = 0;
 
-	for (unsigned int i = 1; i < known; i++)
-		if (load_of(&list[i]) > load_of(max))
-			max = &list[i];
-	return max;
-}
-
-static unsigned int count_cpus(const struct mal_node *list, unsigned int known)
-{
-	unsigned int count = 0;
-
-	for (unsigned int i = 0; i < known; i++)
-		count += list[i].cpus;
-	return count;
-}
-
-/* Mean over largest work per CPU of the nodes that are known; NaN: none did any. */
-static double find_balance(const struct mal_node *list, unsigned int known)
-{
-	double sum = 0, max = load_of(most_loaded(list, known));
-
-	for (unsigned int i = 0; i < known; i++)
-		sum += list[i].work_s;
-	return max > 0 ? sum / count_cpus(list, known) / max : NAN;
+	for (unsigned int i = 0; i < known; i++) {
+		sums.ranks += list[i].ranks;
+		sums.cpus += list[i].cpus;
+		work_s += list[i].work_s;
+		if (load_of(&list[i]) > load_of(sums.most))
+			sums.most = &list[i];
+	}
+	if (load_of(sums.most) > 0)
+		sums.balance = work_s / sums.cpus / load_of(sums.most);
+	return sums;
 }
 
 static int by_load(const void *a, const void *b)
@@ -90,22 +75,20 @@ static void add_nodes(struct mal_text *text, const struct mal_node *list, unsign
 size_t mal_imbalance_text(const struct mal_controller *controller, char *buffer, size_t size)
 {
 	struct mal_text text = {buffer, size, 0};
-	unsigned int known, count, ranks, cpus;
+	unsigned int known, count;
 	const struct mal_node *list = mal_summaries_list(controller, &known, &count);
-	double balance = find_balance(list, known);
+	const struct sums sums = sum_up(list, known);
 
 	if (!controller->step->arguments.brief)
 		add_nodes(&text, list, known);
 	if (known < count)
 		mal_text_add(&text, "no report from %u of %u nodes\n", count - known, count);
-	ranks = count_ranks(list, known);
-	cpus = count_cpus(list, known);
-	if (!isnan(balance))
+	if (!isnan(sums.balance))
 		mal_text_add(&text,
 			     "%u node%s, %u rank%s, %u CPU%s: load balance between nodes "
 			     "(mean/max) %.1f %%, most work per CPU on %s\n",
-			     known, mal_plural(known), ranks, mal_plural(ranks), cpus,
-			     mal_plural(cpus), 100 * balance, most_loaded(list, known)->name);
+			     known, mal_plural(known), sums.ranks, mal_plural(sums.ranks),
+			     sums.cpus, mal_plural(sums.cpus), 100 * sums.balance, sums.most->name);
 	return text.length;
 }
 
@@ -125,5 +108,5 @@ json_t *mal_imbalance_json(const struct mal_controller *controller)
 						       (json_int_t)node[i].cpus, "work_s",
 						       node[i].work_s));
 	return json_pack("{s:I, s:o, s:o}", "nodes", (json_int_t)count, "load_balance",
-			 mal_json_number(find_balance(node, known)), "per_node", nodes);
+			 mal_json_number(sum_up(node, known).balance), "per_node", nodes);
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libmalleable/base/printable.h"
+
 #ifdef HAVE_SECCOMP
 const char mal_phrase_no_filter[] = "";
 #else
@@ -23,13 +25,10 @@ void mal_text_add(struct mal_text *text, const char *format, ...)
 	int used;
 
 	va_start(args, format);
-	used = vsnprintf(text->at, text->left, format, args);
+	used = vsnprintf(text->bytes + text->length, text->size - text->length, format, args);
 	va_end(args);
-	if (used < 0 || (size_t)used >= text->left)
-		return;
-	text->at += used;
-	text->left -= (size_t)used;
-	text->length += (size_t)used;
+	if (used > 0 && (size_t)used < text->size - text->length)
+		text->length += (size_t)used;
 }
 
 /* Where it was told 1 thread, bound regions are why no team grows: then all have to be free. */
@@ -186,20 +185,13 @@ enum mal_mode_reason mal_phrase_main_reason(const struct mal_controller *control
 const char *mal_phrase_bound(const struct mal_controller *controller, unsigned int rank, char *text,
 			     size_t size)
 {
-	const volatile char *bound = controller->step->segment.ranks[rank].bound_reason;
-	size_t length = 0;
+	const char *bound = controller->step->segment.ranks[rank].bound_reason;
+	size_t length = size <= MAL_BOUND_TEXT ? size - 1 : MAL_BOUND_TEXT;
 
 	/* The rank may write meanwhile. */
-	for (; length < MAL_BOUND_TEXT && length + 1 < size; length++) {
-		char byte = bound[length];
-
-		if (!byte)
-			break;
-		text[length] = byte;
-		if (byte < ' ' || byte > '~')
-			text[length] = '?';
-	}
+	memcpy(text, bound, length);
 	text[length] = '\0';
+	mal_make_printable(text, strlen(text), false);
 	return text;
 }
 

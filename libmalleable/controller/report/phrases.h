@@ -12,9 +12,8 @@
 
 /* Lines one after the other in a buffer; one that does not fit is left out. */
 struct mal_text {
-	char *at;      /* where the next line goes */
-	size_t left;   /* bytes from there on */
-	size_t length; /* of what was added, without a terminating null */
+	char *bytes;
+	size_t size, length; /* LENGTH: of what was added, without a terminating null */
 };
 
 /* Append, as printf does; nothing if it does not fit. */
