@@ -62,19 +62,14 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {MAL_OPTIONS_END};
 	job_info_msg_t *list = NULL;
-	int option, count;
 	const job_info_t *job;
 	uint32_t number;
 
-	option = mal_option(&tool, argc, argv, "+", options);
-	count = argc - optind;
-	if (option != MAL_OPTION_END)
-		return option == MAL_OPTION_ANSWERED ? 0 : 2;
+	mal_option(&tool, argc, argv, "+", options);
+	argc -= optind;
 	argv += optind;
-	if (count < 1 || count > 2 || !mal_number_parse(argv[0], 1, UINT32_MAX, &number)) {
+	if (argc < 1 || argc > 2 || !mal_number_parse(argv[0], 1, UINT32_MAX, &number))
 		mal_option_wrong(&tool, "give JOB, or JOB FD");
-		return 2;
-	}
 	slurm_init(NULL);
 	job = load(number, &list);
 	return job ? print_partition(job, argv[1]) : 1;

@@ -70,18 +70,13 @@ int main(int argc, char **argv)
 	unsigned int user, group;
 	size_t length;
 	char *text;
-	int option;
 
 	mal_hidden_take(&argc, &argv);
-	option = mal_option(&tool, argc, argv, "+", options);
-	if (option != MAL_OPTION_END)
-		return option == MAL_OPTION_ANSWERED ? 0 : 2;
+	mal_option(&tool, argc, argv, "+", options);
 	argv += optind;
 	if (argc - optind != 3 || !mal_number_parse(argv[0], 0, UINT32_MAX - 1, &user) ||
-	    !mal_number_parse(argv[1], 0, UINT32_MAX - 1, &group)) {
+	    !mal_number_parse(argv[1], 0, UINT32_MAX - 1, &group))
 		mal_option_wrong(&tool, "give USER GROUP FILE");
-		return 2;
-	}
 	text = malloc(MAL_SITE_REPORT_MAX);
 	length = text ? mal_site_report_read(MAL_SPAWN_FIRST_FD, text) : 0;
 	/* Nothing came, or it is no report. */

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/base/printable.h"
@@ -81,14 +82,14 @@ int mal_option(const struct mal_tool *tool, int argc, char **argv, const char *l
 	int found = mal_option_next(argc, argv, letters, options, &err);
 
 	switch (found) {
-	case 'h': tool->usage(stdout); return MAL_OPTION_ANSWERED;
-	case 'V': printf("%s %s\n", tool->name, tool->version); return MAL_OPTION_ANSWERED;
-	case '?': return mal_option_wrong(tool, "%s", err.text);
+	case 'h': tool->usage(stdout); exit(0);
+	case 'V': printf("%s %s\n", tool->name, tool->version); exit(0);
+	case '?': mal_option_wrong(tool, "%s", err.text);
 	default: return found;
 	}
 }
 
-int mal_option_wrong(const struct mal_tool *tool, const char *format, ...)
+_Noreturn void mal_option_wrong(const struct mal_tool *tool, const char *format, ...)
 {
 	char text[512];
 	va_list args;
@@ -97,5 +98,5 @@ int mal_option_wrong(const struct mal_tool *tool, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	mal_print_line(stderr, "%s: %s, see %s --help", tool->name, text, tool->name);
-	return MAL_OPTION_WRONG;
+	exit(2);
 }

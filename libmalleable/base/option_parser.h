@@ -25,12 +25,8 @@ struct mal_tool {
 	void (*usage)(FILE *out);
 };
 
-/* What mal_option() returns beside the options' own values, which are letters or above 255. */
-enum {
-	MAL_OPTION_ANSWERED = 1, /* --help, --version: it is printed */
-	MAL_OPTION_END = -1,
-	MAL_OPTION_WRONG = -2, /* it is said */
-};
+/* Behind the last option. */
+#define MAL_OPTION_END (-1)
 
 /*
  * The next option, as getopt_long() with LETTERS, to which those of every program are added; '?'
@@ -39,12 +35,12 @@ enum {
 int mal_option_next(int argc, char **argv, const char *letters, const struct option *options,
 		    struct mal_error *err);
 
-/* The same for TOOL, which answers --help and --version, and complains, by itself. */
+/* The same for TOOL, which ends with --help, --version, and options that are wrong. */
 int mal_option(const struct mal_tool *tool, int argc, char **argv, const char *letters,
 	       const struct option *options);
 
-/* Say on standard error what is wrong with TOOL's arguments. Returns MAL_OPTION_WRONG. */
-int mal_option_wrong(const struct mal_tool *tool, const char *format, ...)
+/* Say on standard error what is wrong with TOOL's arguments, and exit with status 2. */
+_Noreturn void mal_option_wrong(const struct mal_tool *tool, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* The name of the option with VALUE. */

@@ -81,13 +81,9 @@ int mal_cmd_admin(int argc, char **argv)
 	};
 	char path[MAL_OFF_PATH];
 	const char *file = mal_admin_read_link(path, sizeof(path)) ? path : MAL_OFF_FILE, *what;
-	int option;
 
-	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
-		if (option != 'f')
-			return option == MAL_OPTION_ANSWERED ? 0 : 2;
+	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)
 		file = optarg;
-	}
 	what = optind < argc ? argv[optind++] : "";
 	if (strcmp(what, "check") == 0 && argc - optind <= 1)
 		return mal_check_plugstack(argv[optind]);
@@ -95,10 +91,8 @@ int mal_cmd_admin(int argc, char **argv)
 		what = "";
 	if (strcmp(what, "status") == 0)
 		return tell(file);
-	if (strcmp(what, "off") != 0 && strcmp(what, "on") != 0) {
+	if (strcmp(what, "off") != 0 && strcmp(what, "on") != 0)
 		mal_option_wrong(&tool, "give off, on, status or check");
-		return 2;
-	}
 	if (geteuid() != 0) {
 		fputs("malleable admin: only root switches balancing off and on\n", stderr);
 		return 1;

@@ -90,16 +90,12 @@ int mal_cmd_events(int argc, char **argv)
 	malleable_control *control;
 	bool json = false;
 	FILE *events;
-	int option, fd, status;
+	int fd, status;
 
-	while ((option = mal_option(&tool, argc, argv, "", options)) == 'j')
+	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)
 		json = true;
-	if (option != MAL_OPTION_END)
-		return option == MAL_OPTION_ANSWERED ? 0 : 2;
-	if (optind + 1 != argc) {
+	if (optind + 1 != argc)
 		mal_option_wrong(&tool, "give a step");
-		return 2;
-	}
 	if (malleable_control_open(argv[optind], &control) < 0) {
 		fprintf(stderr, "malleable events: %s\n", malleable_control_message(NULL));
 		return 1;

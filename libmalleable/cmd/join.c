@@ -354,14 +354,11 @@ int main(int argc, char **argv)
 	static struct mal_launcher_group group;
 	const struct option options[] = {MAL_OPTIONS_END};
 	static char libdir[PATH_MAX];
-	int option = mal_option(&tool, argc, argv, "+", options);
+	int status;
 
-	if (option != MAL_OPTION_END)
-		return option > 0 ? 0 : 2;
-	if (optind == argc) {
+	mal_option(&tool, argc, argv, "+", options);
+	if (optind == argc)
 		mal_option_wrong(&tool, "a program is needed");
-		return 2;
-	}
 	argv += optind;
 	mal_patience_take(getenv(MAL_ENV_PATIENCE));
 	look_at_launcher(&group);
@@ -371,7 +368,7 @@ int main(int argc, char **argv)
 	if (find_libdir(libdir, sizeof(libdir)) && is_wanted(&group, argv[0]))
 		join(&group);
 	execute(argv);
-	option = errno == ENOENT ? 127 : 126;
+	status = errno == ENOENT ? 127 : 126;
 	mal_print_line(stderr, "malleable-join: cannot run %s: %s", argv[0], strerror(errno));
-	return option;
+	return status;
 }

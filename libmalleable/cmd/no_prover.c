@@ -21,11 +21,9 @@ int mal_cmd_inspect(int argc, char **argv)
 {
 	static const struct mal_tool tool = {"malleable inspect", PACKAGE_VERSION, usage};
 	static const struct option options[] = {{"json", no_argument, NULL, 'j'}, MAL_OPTIONS_END};
-	int option;
 
-	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END)
-		if (option != 'j')
-			return option == MAL_OPTION_ANSWERED ? 0 : 2;
+	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)
+		;
 	fputs("malleable inspect: built without the prover: build with it (configure "
 	      "--with-prover)\n",
 	      stderr);

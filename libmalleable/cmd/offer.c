@@ -33,14 +33,11 @@ int mal_cmd_offer(int argc, char **argv)
 	/* Of the library that is preloaded in a balanced step, and nowhere else. */
 	int (*begin)(int how) = (int (*)(int))dlsym(RTLD_DEFAULT, "malleable_waiting_begin");
 	int (*end)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "malleable_waiting_end");
-	int option = mal_option(&tool, argc, argv, "+", options), status;
+	int status;
 
-	if (option != MAL_OPTION_END)
-		return option == MAL_OPTION_ANSWERED ? 0 : 2;
-	if (optind == argc) {
+	mal_option(&tool, argc, argv, "+", options);
+	if (optind == argc)
 		mal_option_wrong(&tool, "give a command");
-		return 2;
-	}
 	if (begin && end)
 		begin(MALLEABLE_WAIT_BLOCKS);
 	status = mal_command_run(tool.name, argv + optind, -1);

@@ -34,21 +34,13 @@ int mal_cmd_policies(int argc, char **argv)
 	};
 	const char *directory = MAL_LIBDIR;
 	struct mal_error err;
-	int option;
 
-	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
-		if (option != 'L')
-			return option == MAL_OPTION_ANSWERED ? 0 : 2;
+	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)
 		directory = optarg;
-	}
-	if (optind < argc) {
+	if (optind < argc)
 		mal_option_wrong(&tool, "unexpected argument %s", argv[optind]);
-		return 2;
-	}
-	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0) {
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0)
 		mal_option_wrong(&tool, "%s", err.text);
-		return 2;
-	}
 	mal_policies_print(stdout, directory);
 	return 0;
 }

@@ -65,33 +65,30 @@ static void usage(FILE *out)
 
 static const struct mal_tool tool = {"malleable replay", PACKAGE_VERSION, usage};
 
-static int add_policy(struct arguments *arguments, const char *spec)
+static void add_policy(struct arguments *arguments, const char *spec)
 {
 	if (arguments->policy_count == POLICIES_MAX)
-		return mal_option_wrong(&tool, "more than %d policies", POLICIES_MAX);
+		mal_option_wrong(&tool, "more than %d policies", POLICIES_MAX);
 	arguments->policies[arguments->policy_count++].spec = spec;
-	return 0;
 }
 
-/* Handle one option. Returns 0, or what mal_option() returns where there is no more to do. */
-static int take(int option, struct arguments *arguments)
+static void take(int option, struct arguments *arguments)
 {
 	switch (option) {
-	case 'p': return add_policy(arguments, optarg);
+	case 'p': add_policy(arguments, optarg); break;
 	case 'c':
-		if (mal_number_parse(optarg, 1, MAL_MAX_CPUS, &arguments->cores))
-			return 0;
-		return mal_option_wrong(&tool, "--cores=%s: not a number from 1 to %u", optarg,
-					MAL_MAX_CPUS);
-	case 't': arguments->synthetic = optarg; return 0;
-	case 'P': arguments->phases = true; return 0;
-	case 'j': arguments->json = true; return 0;
-	case 'L': arguments->libdir = optarg; return 0;
-	default: return option;
+		if (!mal_number_parse(optarg, 1, MAL_MAX_CPUS, &arguments->cores))
+			mal_option_wrong(&tool, "--cores=%s: not a number from 1 to %u", optarg,
+					 MAL_MAX_CPUS);
+		break;
+	case 't': arguments->synthetic = optarg; break;
+	case 'P': arguments->phases = true; break;
+	case 'j': arguments->json = true; break;
+	case 'L': arguments->libdir = optarg; break;
 	}
 }
 
-static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
 		{"policy", required_argument, NULL, 'p'},
@@ -102,33 +99,31 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"libdir", required_argument, NULL, 'L'},
 		MAL_OPTIONS_END,
 	};
-	int option, result;
+	int option;
 
 	*arguments = (struct arguments){.libdir = MAL_LIBDIR};
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END)
-		if ((result = take(option, arguments)) != 0)
-			return result;
+		take(option, arguments);
 	if (argc - optind != 1)
-		return mal_option_wrong(&tool, "give one trace");
+		mal_option_wrong(&tool, "give one trace");
 	arguments->path = argv[optind];
-	return 0;
 }
 
 /* Find the policies, the usual ones where none was given; loadable ones are below the libdir. */
-static int choose(struct arguments *arguments, struct mal_error *err)
+static void choose(struct arguments *arguments)
 {
 	static const char *const usual[] = {"off", "lewi", "sabo", "auto"};
+	struct mal_error err;
 
-	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), err) < 0)
-		return -1;
+	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0)
+		mal_option_wrong(&tool, "%s", err.text);
 	if (!arguments->policy_count)
 		for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 			add_policy(arguments, usual[i]);
 	for (size_t i = 0; i < arguments->policy_count; i++)
 		if (mal_loadable_choose(arguments->policies[i].spec, arguments->libdir, NULL,
-					&arguments->policies[i].choice, err) < 0)
-			return -1;
-	return 0;
+					&arguments->policies[i].choice, &err) < 0)
+			mal_option_wrong(&tool, "%s", err.text);
 }
 
 /* Move the trace's ranks to other CPUs, in equal parts. */
@@ -309,14 +304,10 @@ int mal_cmd_replay(int argc, char **argv)
 	struct compared *policies = arguments.policies;
 	struct mal_trace trace = {0};
 	struct mal_error err;
-	int result = parse_arguments(argc, argv, &arguments);
+	int result;
 
-	if (result)
-		return result > 0 ? 0 : 2;
-	if (choose(&arguments, &err) < 0) {
-		mal_option_wrong(&tool, "%s", err.text);
-		return 2;
-	}
+	parse_arguments(argc, argv, &arguments);
+	choose(&arguments);
 	result = get_trace(&arguments, &trace, &err);
 	for (size_t i = 0; result == 0 && i < arguments.policy_count; i++)
 		result = run(&policies[i], &trace, &err);

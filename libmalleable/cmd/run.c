@@ -60,23 +60,12 @@ static void usage(FILE *out)
 static const struct mal_tool tool = {"malleable run", PACKAGE_VERSION, usage};
 
 /* VALUE NULL: the option has none. */
-static int take(struct arguments *arguments, const struct mal_setting *setting, const char *value)
+static void take(struct arguments *arguments, const struct mal_setting *setting, const char *value)
 {
 	struct mal_error err;
 
-	if (mal_setting_set(setting, &arguments->user_options, value ? value : "", &err) == 0)
-		return 0;
-	return mal_option_wrong(&tool, "--%s: %s", setting->name, err.text);
-}
-
-static int read_environment(struct arguments *arguments)
-{
-	const struct mal_setting *setting;
-
-	for (size_t i = 0; (setting = mal_setting_at(MAL_SETTING_OPTION, i)); i++)
-		if (take(arguments, setting, getenv(setting->variable)) < 0)
-			return -1;
-	return 0;
+	if (mal_setting_set(setting, &arguments->user_options, value ? value : "", &err) < 0)
+		mal_option_wrong(&tool, "--%s: %s", setting->name, err.text);
 }
 
 /* Options of the table of settings, and those that only this command has. */
@@ -100,17 +89,18 @@ static void list_options(struct option *options)
 	memcpy(options + count, own, sizeof(own));
 }
 
-static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	struct option options[SETTINGS_MAX + 6];
+	const struct mal_setting *setting;
 	struct mal_error err;
 	int option;
 
 	*arguments = (struct arguments){.libdir = MAL_LIBDIR};
-	if (read_environment(arguments) < 0)
-		return -1;
+	for (size_t i = 0; (setting = mal_setting_at(MAL_SETTING_OPTION, i)); i++)
+		take(arguments, setting, getenv(setting->variable));
 	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0)
-		return mal_option_wrong(&tool, "%s", err.text);
+		mal_option_wrong(&tool, "%s", err.text);
 	list_options(options);
 	while ((option = mal_option(&tool, argc, argv, "+", options)) != MAL_OPTION_END) {
 		switch (option) {
@@ -118,30 +108,24 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		case 'H': arguments->home = optarg; break;
 		case 'R':
 			if (!mal_number_parse(optarg, 1, MAL_MAX_RANKS, &arguments->ranks))
-				return mal_option_wrong(&tool, "--ranks=%s: must be from 1 to %d",
-							optarg, MAL_MAX_RANKS);
+				mal_option_wrong(&tool, "--ranks=%s: must be from 1 to %d", optarg,
+						 MAL_MAX_RANKS);
 			break;
-		case MAL_OPTION_ANSWERED:
-		case MAL_OPTION_WRONG: return option;
 		default:
-			if (take(arguments,
-				 mal_setting_at(MAL_SETTING_OPTION,
-						(size_t)(option - FIRST_SETTING)),
-				 optarg) < 0)
-				return -1;
+			setting = mal_setting_at(MAL_SETTING_OPTION,
+						 (size_t)(option - FIRST_SETTING));
+			take(arguments, setting, optarg);
 		}
 	}
 	if (strcmp(arguments->user_options.spec, "help") == 0) {
 		mal_policies_print(stdout, arguments->libdir);
-		return MAL_OPTION_ANSWERED;
+		exit(0);
 	}
 	if (optind == argc)
-		return mal_option_wrong(&tool, "give a command");
+		mal_option_wrong(&tool, "give a command");
 	/* The command may change its directory, and then could load nothing from there. */
 	if (*arguments->libdir != '/')
-		return mal_option_wrong(&tool, "--libdir=%s: must be an absolute path",
-					arguments->libdir);
-	return 0;
+		mal_option_wrong(&tool, "--libdir=%s: must be an absolute path", arguments->libdir);
 }
 
 /* As mal_command_run(). Returns the exit status. */
@@ -206,20 +190,15 @@ int mal_cmd_run(int argc, char **argv)
 	struct mal_choice choice;
 	struct mal_error err;
 	char text[MAL_STANDALONE_TEXT] = {0};
-	int result = parse_arguments(argc, argv, &arguments);
+	int result;
 
-	if (result)
-		return result > 0 ? 0 : 2;
+	parse_arguments(argc, argv, &arguments);
 	mal_script_tell();
 	if (mal_loadable_choose(arguments.user_options.spec, arguments.libdir, NULL, &choice,
-				&err) < 0) {
+				&err) < 0)
 		mal_option_wrong(&tool, "--balance: %s", err.text);
-		return 2;
-	}
-	if (choice.keys.grow_job) {
+	if (choice.keys.grow_job)
 		mal_option_wrong(&tool, "grow=job and pool=job are for steps of Slurm: use srun");
-		return 2;
-	}
 	if (!choice.policy->decide)
 		return run_command(argv + optind, -1);
 	if (start(&arguments, &choice, argv[optind], &standalone, &err) < 0) {

@@ -59,62 +59,51 @@ static void usage(FILE *out)
 static const struct mal_tool tool = {"malleable set", PACKAGE_VERSION, usage};
 
 /* Append KEY=VALUE. Refuses values that the controller would split. */
-static int append(struct arguments *arguments, const char *key, const char *value)
+static void append(struct arguments *arguments, const char *key, const char *value)
 {
 	size_t room = sizeof(arguments->words) - arguments->length;
 	int used;
 
 	for (const char *letter = value; letter && *letter; letter++)
 		if (isspace((unsigned char)*letter) || !isprint((unsigned char)*letter))
-			return mal_option_wrong(&tool, "--%s=%s: spaces are not allowed", key,
-						value);
+			mal_option_wrong(&tool, "--%s=%s: spaces are not allowed", key, value);
 	used = snprintf(arguments->words + arguments->length, room, value ? "%s=%s " : "%s ", key,
 			value);
 	if ((size_t)used >= room)
-		return mal_option_wrong(&tool, "--%s is too long", key);
+		mal_option_wrong(&tool, "--%s is too long", key);
 	arguments->length += (size_t)used;
-	return 0;
 }
 
-/* All of the file NAME, which the caller frees. NULL: it was told why not. */
+/* All of the file NAME, which the caller frees. */
 static char *read_file(const char *name)
 {
 	FILE *file = strcmp(name, "-") == 0 ? stdin : fopen(name, "re");
-	char *text = NULL;
-	size_t size = 0;
+	char *text = strdup("");
+	size_t size = 1;
 
-	if (!file || (getdelim(&text, &size, '\0', file) < 0 && ferror(file))) {
+	if (!file || (getdelim(&text, &size, '\0', file) < 0 && ferror(file)))
 		mal_option_wrong(&tool, "--from=%s: %s", name, strerror(errno));
-		free(text);
-		text = NULL;
-	} else if (!text) {
-		text = strdup("");
-	}
-	if (file && file != stdin)
+	if (file != stdin)
 		fclose(file);
 	return text;
 }
 
-/* Handle one option. Returns 0, or what mal_option() returns where there is no more to do. */
-static int take(struct arguments *arguments, const struct option *options, int option)
+static void take(struct arguments *arguments, const struct option *options, int option)
 {
-	if (option == MAL_OPTION_ANSWERED || option == MAL_OPTION_WRONG)
-		return option;
 	if (option == 'F') {
 		free(arguments->orders);
 		arguments->orders = read_file(optarg);
-		return arguments->orders ? 0 : MAL_OPTION_WRONG;
+	} else if (option == 'w') {
+		arguments->wait_s = WAIT_S;
+		if (optarg && !mal_number_parse(optarg, 1, WAIT_MAX_S, &arguments->wait_s))
+			mal_option_wrong(&tool, "--wait=%s: must be a number from 1 to %d", optarg,
+					 WAIT_MAX_S);
+	} else {
+		append(arguments, mal_option_name(options, option), optarg);
 	}
-	if (option != 'w')
-		return append(arguments, mal_option_name(options, option), optarg);
-	arguments->wait_s = WAIT_S;
-	if (!optarg || mal_number_parse(optarg, 1, WAIT_MAX_S, &arguments->wait_s))
-		return 0;
-	return mal_option_wrong(&tool, "--wait=%s: must be a number from 1 to %d", optarg,
-				WAIT_MAX_S);
 }
 
-static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
 		{"cpus", required_argument, NULL, 'c'},
@@ -127,18 +116,16 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 		{"wait", optional_argument, NULL, 'w'},
 		MAL_OPTIONS_END,
 	};
-	int option, result;
+	int option;
 
 	memset(arguments, 0, sizeof(*arguments));
 	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END)
-		if ((result = take(arguments, options, option)) != 0)
-			return result;
+		take(arguments, options, option);
 	if (arguments->orders && arguments->length)
-		return mal_option_wrong(&tool, "--from has all orders: give no other");
+		mal_option_wrong(&tool, "--from has all orders: give no other");
 	if (optind + 1 != argc || (!arguments->length && !arguments->orders))
-		return mal_option_wrong(&tool, "give a step and an option");
+		mal_option_wrong(&tool, "give a step and an option");
 	arguments->step = argv[optind];
-	return 0;
 }
 
 /* The steps that ARGUMENTS->step means. */
@@ -219,14 +206,12 @@ static int set_named(const struct arguments *arguments)
 
 	if (mal_steps_find(&steps, &err) == 0)
 		order.count = mal_targets_find(&steps, arguments->step, &order.targets, &err);
-	if (order.count <= 0) {
-		fprintf(stderr, "malleable set: %s\n", err.text);
-	} else if (arguments->orders && *order.targets->rank) {
+	if (order.count > 0 && arguments->orders && *order.targets->rank)
 		mal_option_wrong(&tool, "--from: give the step without a rank");
-		status = 2;
-	} else {
+	if (order.count > 0)
 		status = set_all(&order, deadline_ms);
-	}
+	else
+		fprintf(stderr, "malleable set: %s\n", err.text);
 	free(order.targets);
 	mal_steps_clear(&steps);
 	return status;
@@ -235,9 +220,10 @@ static int set_named(const struct arguments *arguments)
 int mal_cmd_set(int argc, char **argv)
 {
 	struct arguments arguments;
-	int result = parse_arguments(argc, argv, &arguments);
+	int result;
 
-	result = result ? result > 0 ? 0 : 2 : set_named(&arguments);
+	parse_arguments(argc, argv, &arguments);
+	result = set_named(&arguments);
 	free(arguments.orders);
 	return result;
 }

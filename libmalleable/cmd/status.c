@@ -287,7 +287,7 @@ static int show_on_nodes(const struct arguments *arguments)
 	return result == -2 ? -1 : result == 0 ? 0 : 1;
 }
 
-static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
 		{"ranks", no_argument, NULL, 'r'},
@@ -311,19 +311,16 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 			arguments->watch_s = WATCH_S;
 			if (optarg &&
 			    !mal_number_parse(optarg, 1, WATCH_MAX_S, &arguments->watch_s))
-				return mal_option_wrong(&tool,
-							"--watch=%s: not a number from 1 to %d",
-							optarg, WATCH_MAX_S);
+				mal_option_wrong(&tool, "--watch=%s: not a number from 1 to %d",
+						 optarg, WATCH_MAX_S);
 			break;
-		default: return option;
 		}
 	}
 	if (optind + 1 < argc)
-		return mal_option_wrong(&tool, "give one job or step");
+		mal_option_wrong(&tool, "give one job or step");
 	arguments->wanted = argv[optind];
 	if (arguments->wanted && strchr(arguments->wanted, '.'))
 		arguments->ranks = true;
-	return 0;
 }
 
 static int nothing_found(const struct arguments *arguments, size_t others)
@@ -416,10 +413,7 @@ static int watch(const struct arguments *arguments)
 /* ARGUMENTS: what is usual. */
 static int show_steps(int argc, char **argv, struct arguments arguments)
 {
-	int result = parse_arguments(argc, argv, &arguments);
-
-	if (result)
-		return result > 0 ? 0 : 2;
+	parse_arguments(argc, argv, &arguments);
 	if (arguments.wanted && arguments.wanted[strspn(arguments.wanted, "0123456789.")] != '\0')
 		arguments.here = true;
 	return arguments.watch_s ? watch(&arguments) : show_once(&arguments);

@@ -93,17 +93,12 @@ int main(int argc, char **argv)
 	struct mal_exchange *exchange;
 	const struct mal_policy *policy;
 	void *state = NULL;
-	int option;
 	char byte;
 
 	mal_hidden_take(&argc, &argv);
-	option = mal_option(&tool, argc, argv, "", options);
-	if (option != MAL_OPTION_END)
-		return option == MAL_OPTION_ANSWERED ? 0 : 2;
-	if (optind + 1 != argc) {
+	mal_option(&tool, argc, argv, "", options);
+	if (optind + 1 != argc)
 		mal_option_wrong(&tool, "give one file");
-		return 2;
-	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* We report a crash; a core file is of no use. */
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

@@ -230,18 +230,13 @@ int mal_cmd_inspect(int argc, char **argv)
 		MAL_OPTIONS_END,
 	};
 	struct work work = {0};
-	int option, result;
+	int result;
 	pid_t child;
 
-	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
-		if (option != 'j')
-			return option == MAL_OPTION_ANSWERED ? 0 : 2;
+	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)
 		work.json = true;
-	}
-	if (optind == argc || argc - optind > FILES) {
+	if (optind == argc || argc - optind > FILES)
 		mal_option_wrong(&tool, "give 1 to %d files", FILES);
-		return 2;
-	}
 	work.count = argc - optind;
 	work.paths = argv + optind;
 	work.demangle = mal_demangler(0);
