@@ -15,19 +15,16 @@
 #include "libmalleable/base/option_parser.h"
 #include "spank/version.h"
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable-slurm JOB [FD]\n"
-	      "\n"
-	      "Prints the job's partition, as slurmctld has it, on standard output or on "
-	      "descriptor\n"
-	      "FD.\n"
-	      "\n"
-	      "  --help, --version\n",
-	      out);
-}
+static const char usage[] =
+	"JOB [FD]\n"
+	"\n"
+	"Prints the job's partition, as slurmctld has it, on standard output or on "
+	"descriptor\n"
+	"FD.\n"
+	"\n"
+	"  --help, --version\n";
 
-static const struct mal_tool tool = {"malleable-slurm", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable-slurm", .usage = usage};
 
 /*
  * Load the job's record, in LIST. Prints an error and returns NULL if slurmctld does not know it or

@@ -21,18 +21,15 @@
 #include "libmalleable/base/spawn.h"
 #include "libmalleable/core/site_report.h"
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable-store USER GROUP FILE\n"
-	      "\n"
-	      "Writes the report of a step of USER's from descriptor 3 into the new FILE; a name\n"
-	      "that is taken gets a number. The balance plugin starts it as root.\n"
-	      "\n"
-	      "  --help, --version\n",
-	      out);
-}
+static const char usage[] =
+	"USER GROUP FILE\n"
+	"\n"
+	"Writes the report of a step of USER's from descriptor 3 into the new FILE; a name\n"
+	"that is taken gets a number. The balance plugin starts it as root.\n"
+	"\n"
+	"  --help, --version\n";
 
-static const struct mal_tool tool = {"malleable-store", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable-store", .usage = usage};
 
 static int fail(const struct mal_error *err)
 {

@@ -27,7 +27,7 @@ OPEN = re.compile(r"\b([A-Z]|PATH|FILE|NAME|NODE|REGION|WHY|CPUS|LIBDIR|DIRECTOR
                   r"|\d[\d.]*)\b|\.\.\.")
 CONVERSION = re.compile(r"%[-+ 0#]*[\d*]*(\.[\d*]+)?(hh|h|ll|l|z)?[diouxXeEfgGcsp]|\{[^{}]*\}")
 # Assembly, a script, a usage.
-NO_MESSAGE = re.compile(r"\\t|^\.|^jmp|IFS|^Usage")
+NO_MESSAGE = re.compile(r"\\t|^\.|^jmp|IFS|^PROGRAM")
 
 
 def opened(text):

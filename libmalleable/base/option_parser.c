@@ -82,8 +82,12 @@ int mal_option(const struct mal_tool *tool, int argc, char **argv, const char *l
 	int found = mal_option_next(argc, argv, letters, options, &err);
 
 	switch (found) {
-	case 'h': tool->usage(stdout); exit(0);
-	case 'V': printf("%s %s\n", tool->name, tool->version); exit(0);
+	case 'h':
+		printf("Usage: %s %s", tool->name, tool->usage);
+		if (tool->more)
+			tool->more();
+		exit(0);
+	case 'V': printf("%s " PACKAGE_VERSION "\n", tool->name); exit(0);
 	case '?': mal_option_wrong(tool, "%s", err.text);
 	default: return found;
 	}

@@ -20,9 +20,9 @@
 /* clang-format on */
 
 struct mal_tool {
-	const char *name; /* "malleable status" */
-	const char *version;
-	void (*usage)(FILE *out);
+	const char *name;   /* "malleable status" */
+	const char *usage;  /* behind "Usage: NAME " */
+	void (*more)(void); /* prints the rest of it; NULL: that is all */
 };
 
 /* Behind the last option. */

@@ -17,29 +17,26 @@
 #include "libmalleable/cmd/check_plugstack.h"
 #include "libmalleable/cmd/cmd.h"
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable admin off|on|status [--file=F]\n"
-	      "       malleable admin check [PLUGSTACK.CONF]\n"
-	      "\n"
-	      "Switches balancing off and on again, for new steps and, within a second or two,\n"
-	      "for running ones: their ranks return to their own CPUs. It holds on this node\n"
-	      "until that is rebooted; on all nodes if plugstack.conf has off_file=F with F in\n"
-	      "a directory that they share.\n"
-	      "\n"
-	      "check reads plugstack.conf as Slurm does and prints what is wrong with our\n"
-	      "plugin's line; its exit status is 1 then. Without a file it reads the one beside\n"
-	      "$SLURM_CONF, or /etc/slurm/plugstack.conf.\n"
-	      "\n"
-	      "  --file=F   the switch, if not off_file= or " MAL_OFF_FILE "\n"
-	      "  --help, --version\n"
-	      "\n"
-	      "status prints off or on; its exit status is 0 if balancing is on, 3 if it is\n"
-	      "off.\n",
-	      out);
-}
+static const char usage[] =
+	"off|on|status [--file=F]\n"
+	"       malleable admin check [PLUGSTACK.CONF]\n"
+	"\n"
+	"Switches balancing off and on again, for new steps and, within a second or two,\n"
+	"for running ones: their ranks return to their own CPUs. It holds on this node\n"
+	"until that is rebooted; on all nodes if plugstack.conf has off_file=F with F in\n"
+	"a directory that they share.\n"
+	"\n"
+	"check reads plugstack.conf as Slurm does and prints what is wrong with our\n"
+	"plugin's line; its exit status is 1 then. Without a file it reads the one beside\n"
+	"$SLURM_CONF, or /etc/slurm/plugstack.conf.\n"
+	"\n"
+	"  --file=F   the switch, if not off_file= or " MAL_OFF_FILE "\n"
+	"  --help, --version\n"
+	"\n"
+	"status prints off or on; its exit status is 0 if balancing is on, 3 if it is\n"
+	"off.\n";
 
-static const struct mal_tool tool = {"malleable admin", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable admin", .usage = usage};
 
 static int fail(const char *file, const char *what)
 {

@@ -10,20 +10,17 @@
 #include "libmalleable/cmd/cmd.h"
 #include "libmalleable/malleable_control.h"
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable events [--json] STEP\n"
-	      "\n"
-	      "Prints what happens in your balanced step on this node until it has ended: CPUs\n"
-	      "that change their owner, ranks that come and end, plans and policies. STEP as in\n"
-	      "malleable set.\n"
-	      "\n"
-	      "  --json     as JSON: an object on each line\n"
-	      "  --help, --version\n",
-	      out);
-}
+static const char usage[] =
+	"[--json] STEP\n"
+	"\n"
+	"Prints what happens in your balanced step on this node until it has ended: CPUs\n"
+	"that change their owner, ranks that come and end, plans and policies. STEP as in\n"
+	"malleable set.\n"
+	"\n"
+	"  --json     as JSON: an object on each line\n"
+	"  --help, --version\n";
 
-static const struct mal_tool tool = {"malleable events", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable events", .usage = usage};
 
 /* Who has a CPU: the rank KEY of EVENT. */
 static const char *owner(const json_t *event, const char *key, char *text, size_t size)

@@ -41,16 +41,13 @@
 #define JOIN_MS 20000
 #define DESCRIPTORS 1024
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable-join PROGRAM [ARGUMENT...]\n"
-	      "\n"
-	      "Executes PROGRAM, a rank that mpirun starts in a balanced job. The plugin makes\n"
-	      "it the fork agent of Open MPI and PRRTE.\n",
-	      out);
-}
+static const char usage[] =
+	"PROGRAM [ARGUMENT...]\n"
+	"\n"
+	"Executes PROGRAM, a rank that mpirun starts in a balanced job. The plugin makes\n"
+	"it the fork agent of Open MPI and PRRTE.\n";
 
-static const struct mal_tool tool = {"malleable-join", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable-join", .usage = usage};
 
 static bool is(const char *name, const char *value)
 {

@@ -9,17 +9,14 @@
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/cmd/cmd.h"
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable inspect FILE...\n"
-	      "\n"
-	      "Reads no program: this malleable was built without the prover.\n",
-	      out);
-}
+static const char usage[] = "FILE...\n"
+			    "\n"
+			    "Reads no program: this malleable was built without the prover.\n";
+
+static const struct mal_tool tool = {.name = "malleable inspect", .usage = usage};
 
 int mal_cmd_inspect(int argc, char **argv)
 {
-	static const struct mal_tool tool = {"malleable inspect", PACKAGE_VERSION, usage};
 	static const struct option options[] = {{"json", no_argument, NULL, 'j'}, MAL_OPTIONS_END};
 
 	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)

@@ -7,25 +7,22 @@
 #include "libmalleable/cmd/command.h"
 #include "libmalleable/malleable.h"
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable offer [--] COMMAND...\n"
-	      "\n"
-	      "Runs a command that needs no CPU to speak of, such as the copy of a file, and\n"
-	      "lends the CPUs of the rank in which it runs to the other ranks meanwhile:\n"
-	      "\n"
-	      "  srun --balance sh -c 'malleable offer -- cp input /tmp && ./app'\n"
-	      "\n"
-	      "Outside a balanced step it runs the command alone.\n"
-	      "\n"
-	      "  --help, --version\n"
-	      "\n"
-	      "The exit status is that of COMMAND; 2: wrong arguments; 126, 127: COMMAND could\n"
-	      "not be run.\n",
-	      out);
-}
+static const char usage[] =
+	"[--] COMMAND...\n"
+	"\n"
+	"Runs a command that needs no CPU to speak of, such as the copy of a file, and\n"
+	"lends the CPUs of the rank in which it runs to the other ranks meanwhile:\n"
+	"\n"
+	"  srun --balance sh -c 'malleable offer -- cp input /tmp && ./app'\n"
+	"\n"
+	"Outside a balanced step it runs the command alone.\n"
+	"\n"
+	"  --help, --version\n"
+	"\n"
+	"The exit status is that of COMMAND; 2: wrong arguments; 126, 127: COMMAND could\n"
+	"not be run.\n";
 
-static const struct mal_tool tool = {"malleable offer", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable offer", .usage = usage};
 
 int mal_cmd_offer(int argc, char **argv)
 {

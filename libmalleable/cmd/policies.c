@@ -12,19 +12,15 @@
 #include "libmalleable/loadable/list.h"
 #include "libmalleable/loadable/loadable.h"
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable policies [--libdir=DIRECTORY]\n"
-	      "\n"
-	      "Lists the policies for --balance and their parameters.\n"
-	      "\n"
-	      "  --libdir=DIRECTORY   those in DIRECTORY/policies too\n"
-	      "  $" MAL_LOADABLE_VARIABLE "  a directory with policies of your own\n"
-	      "  --help, --version\n",
-	      out);
-}
+static const char usage[] = "[--libdir=DIRECTORY]\n"
+			    "\n"
+			    "Lists the policies for --balance and their parameters.\n"
+			    "\n"
+			    "  --libdir=DIRECTORY   those in DIRECTORY/policies too\n"
+			    "  $" MAL_LOADABLE_VARIABLE "  a directory with policies of your own\n"
+			    "  --help, --version\n";
 
-static const struct mal_tool tool = {"malleable policies", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable policies", .usage = usage};
 
 int mal_cmd_policies(int argc, char **argv)
 {

@@ -42,28 +42,25 @@ struct arguments {
 	bool json;
 };
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable replay [OPTIONS] TRACE\n"
-	      "\n"
-	      "Runs policies over a trace of srun --balance-trace, and prints the time that the\n"
-	      "step would have taken with each.\n"
-	      "\n"
-	      "  --policy=POLICY[,KEY=VALUE...]  may be given several times\n"
-	      "                                  (default: off, lewi, sabo and auto)\n"
-	      "  --cores=N                       on N CPUs, divided evenly, not on the trace's\n"
-	      "  --topology=SYNTHETIC            on this machine, such as\n"
-	      "                                  \"pack:2 numa:1 l3:8 core:3 pu:1\" (hwloc(7))\n"
-	      "  --phases                        print each window too\n"
-	      "  --json                          print JSON\n"
-	      "  --libdir=DIR                    where loadable policies are\n"
-	      "  --help, --version\n"
-	      "\n"
-	      "Exit status: 0; 1: the trace cannot be read; 2: wrong arguments.\n",
-	      out);
-}
+static const char usage[] =
+	"[OPTIONS] TRACE\n"
+	"\n"
+	"Runs policies over a trace of srun --balance-trace, and prints the time that the\n"
+	"step would have taken with each.\n"
+	"\n"
+	"  --policy=POLICY[,KEY=VALUE...]  may be given several times\n"
+	"                                  (default: off, lewi, sabo and auto)\n"
+	"  --cores=N                       on N CPUs, divided evenly, not on the trace's\n"
+	"  --topology=SYNTHETIC            on this machine, such as\n"
+	"                                  \"pack:2 numa:1 l3:8 core:3 pu:1\" (hwloc(7))\n"
+	"  --phases                        print each window too\n"
+	"  --json                          print JSON\n"
+	"  --libdir=DIR                    where loadable policies are\n"
+	"  --help, --version\n"
+	"\n"
+	"Exit status: 0; 1: the trace cannot be read; 2: wrong arguments.\n";
 
-static const struct mal_tool tool = {"malleable replay", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable replay", .usage = usage};
 
 static void add_policy(struct arguments *arguments, const char *spec)
 {

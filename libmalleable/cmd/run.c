@@ -34,15 +34,9 @@ struct arguments {
 	unsigned int ranks; /* 0: a launcher numbers them */
 };
 
-static void usage(FILE *out)
+static void print_options(void)
 {
-	fputs("Usage: malleable run [OPTIONS] [--] COMMAND...\n"
-	      "\n"
-	      "Runs a command, such as mpirun -n 4 ./app, and balances the cores of its ranks\n"
-	      "on this node. For machines without Slurm, or without the plugin in Slurm.\n"
-	      "\n",
-	      out);
-	mal_settings_print(out, MAL_SETTING_OPTION);
+	mal_settings_print(stdout, MAL_SETTING_OPTION);
 	fputs("  --home=LIST                       the CPUs that the ranks start with; this\n"
 	      "                                    process's other CPUs are idle ones that\n"
 	      "                                    they may get\n"
@@ -54,10 +48,18 @@ static void usage(FILE *out)
 	      "\n"
 	      "The exit status is that of COMMAND; 2: wrong arguments; 125: balancing could\n"
 	      "not be set up; 126, 127: COMMAND could not be run.\n",
-	      out);
+	      stdout);
 }
 
-static const struct mal_tool tool = {"malleable run", PACKAGE_VERSION, usage};
+static const char usage[] =
+	"[OPTIONS] [--] COMMAND...\n"
+	"\n"
+	"Runs a command, such as mpirun -n 4 ./app, and balances the cores of its ranks\n"
+	"on this node. For machines without Slurm, or without the plugin in Slurm.\n"
+	"\n";
+
+static const struct mal_tool tool = {
+	.name = "malleable run", .usage = usage, .more = print_options};
 
 /* VALUE NULL: the option has none. */
 static void take(struct arguments *arguments, const struct mal_setting *setting, const char *value)

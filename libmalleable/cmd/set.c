@@ -30,33 +30,30 @@ struct arguments {
 	unsigned int wait_s;
 };
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable set STEP[.RANK] OPTION...\n"
-	      "\n"
-	      "Changes your balanced step on this node from the next phase on. STEP is its\n"
-	      "name in malleable status: JOB.STEP, or NAME.PID of mpirun and malleable run,\n"
-	      "without PID where only one has that NAME. RANK is the rank's number on the\n"
-	      "node, as malleable status shows it; default: all ranks.\n"
-	      "\n"
-	      "  --cpus=LIST    give the rank these CPUs, such as 0-3,8 (one rank only)\n"
-	      "  --count=N      give it N CPUs\n"
-	      "  --min=N        give it N at least\n"
-	      "  --max=N        give it N at most\n"
-	      "  --free         remove these orders: the policy decides\n"
-	      "  --policy=P     change the step's policy, as in srun --balance; orders for\n"
-	      "                 ranks stay\n"
-	      "  --from=FILE    orders for several ranks, all of which hold or none: a line for\n"
-	      "                 each, with the rank's number and options; -: standard input\n"
-	      "  --wait[=S]     until the CPUs have changed hands, S seconds at most (60)\n"
-	      "  --help, --version\n"
-	      "\n"
-	      "With policy external nothing else moves CPUs. If the policy lends, ranks lend\n"
-	      "CPUs that are set for them, too.\n",
-	      out);
-}
+static const char usage[] =
+	"STEP[.RANK] OPTION...\n"
+	"\n"
+	"Changes your balanced step on this node from the next phase on. STEP is its\n"
+	"name in malleable status: JOB.STEP, or NAME.PID of mpirun and malleable run,\n"
+	"without PID where only one has that NAME. RANK is the rank's number on the\n"
+	"node, as malleable status shows it; default: all ranks.\n"
+	"\n"
+	"  --cpus=LIST    give the rank these CPUs, such as 0-3,8 (one rank only)\n"
+	"  --count=N      give it N CPUs\n"
+	"  --min=N        give it N at least\n"
+	"  --max=N        give it N at most\n"
+	"  --free         remove these orders: the policy decides\n"
+	"  --policy=P     change the step's policy, as in srun --balance; orders for\n"
+	"                 ranks stay\n"
+	"  --from=FILE    orders for several ranks, all of which hold or none: a line for\n"
+	"                 each, with the rank's number and options; -: standard input\n"
+	"  --wait[=S]     until the CPUs have changed hands, S seconds at most (60)\n"
+	"  --help, --version\n"
+	"\n"
+	"With policy external nothing else moves CPUs. If the policy lends, ranks lend\n"
+	"CPUs that are set for them, too.\n";
 
-static const struct mal_tool tool = {"malleable set", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable set", .usage = usage};
 
 /* Append KEY=VALUE. Refuses values that the controller would split. */
 static void append(struct arguments *arguments, const char *key, const char *value)

@@ -45,32 +45,28 @@ struct output {
 
 enum { PRINTED = 0, OTHER_STEP = 1, NO_ANSWER = 2 };
 
-static void usage(FILE *out);
+static const char usage[] =
+	"[OPTIONS] [JOB|STEP]\n"
+	"\n"
+	"Shows your balanced steps on this node: which rank has which CPUs, and what\n"
+	"balancing has gained. With a job, on all its nodes, through srun. Steps are\n"
+	"named JOB.STEP, those of mpirun and of malleable run NAME.PID. Root sees the\n"
+	"steps of all users.\n"
+	"\n"
+	"  --ranks    show the ranks of each step (default if a step is given)\n"
+	"  --regions  show the named regions of each step: time, efficiencies\n"
+	"  --bars     of each rank a bar, not the list of its CPUs: # for those at work,\n"
+	"             . for idle ones, - for lent ones, + for borrowed ones\n"
+	"  --here     on this node only, also with a job\n"
+	"  --json     as JSON: a list of objects, one for each step\n"
+	"  --watch[=SECONDS]\n"
+	"             repeat every 2, or SECONDS, seconds until the job or step has ended\n"
+	"  --help, --version\n"
+	"\n"
+	"malleable top shows a bar for each rank on this node, every second.\n"
+	"The exit status is 1 if there is no such step.\n";
 
-static struct mal_tool tool = {"malleable status", PACKAGE_VERSION, usage};
-
-static void usage(FILE *out)
-{
-	fprintf(out, "Usage: %s [OPTIONS] [JOB|STEP]\n\n", tool.name);
-	fputs("Shows your balanced steps on this node: which rank has which CPUs, and what\n"
-	      "balancing has gained. With a job, on all its nodes, through srun. Steps are\n"
-	      "named JOB.STEP, those of mpirun and of malleable run NAME.PID. Root sees the\n"
-	      "steps of all users.\n"
-	      "\n"
-	      "  --ranks    show the ranks of each step (default if a step is given)\n"
-	      "  --regions  show the named regions of each step: time, efficiencies\n"
-	      "  --bars     of each rank a bar, not the list of its CPUs: # for those at work,\n"
-	      "             . for idle ones, - for lent ones, + for borrowed ones\n"
-	      "  --here     on this node only, also with a job\n"
-	      "  --json     as JSON: a list of objects, one for each step\n"
-	      "  --watch[=SECONDS]\n"
-	      "             repeat every 2, or SECONDS, seconds until the job or step has ended\n"
-	      "  --help, --version\n"
-	      "\n"
-	      "malleable top shows a bar for each rank on this node, every second.\n"
-	      "The exit status is 1 if there is no such step.\n",
-	      out);
-}
+static struct mal_tool tool = {.name = "malleable status", .usage = usage};
 
 static void print_percent(FILE *out, const json_t *object, const char *key)
 {

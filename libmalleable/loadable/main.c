@@ -77,15 +77,11 @@ static void notify(void)
 		exit(1);
 }
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable-policy FILE\n\n"
-	      "Runs a loadable policy for malleabled; of no use by itself.\n\n"
-	      "  --help, --version\n",
-	      out);
-}
+static const char usage[] = "FILE\n\n"
+			    "Runs a loadable policy for malleabled; of no use by itself.\n\n"
+			    "  --help, --version\n";
 
-static const struct mal_tool tool = {"malleable-policy", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable-policy", .usage = usage};
 
 int main(int argc, char **argv)
 {

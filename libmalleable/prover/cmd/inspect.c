@@ -37,24 +37,21 @@ struct work {
 	uint64_t readable_until_ns; /* names and lines that are left then stay as they are */
 };
 
-static void usage(FILE *out)
-{
-	fputs("Usage: malleable inspect [--json] FILE...\n"
-	      "\n"
-	      "Prints for each parallel region of executables and shared libraries whether it\n"
-	      "is free (no thread can tell which thread it is, or how many there are) or bound,\n"
-	      "and why. A region that inspect does not understand is bound. Of a free one it\n"
-	      "prints why it may be right with one thread alone (a team of one does not grow\n"
-	      "in it), and why the number of threads may change the last bits of results (sums).\n"
-	      "\n"
-	      "  --json   print JSON\n"
-	      "  --help, --version\n"
-	      "\n"
-	      "Exit status: 1: a file cannot be read, or is not a program; 2: wrong arguments.\n",
-	      out);
-}
+static const char usage[] =
+	"[--json] FILE...\n"
+	"\n"
+	"Prints for each parallel region of executables and shared libraries whether it\n"
+	"is free (no thread can tell which thread it is, or how many there are) or bound,\n"
+	"and why. A region that inspect does not understand is bound. Of a free one it\n"
+	"prints why it may be right with one thread alone (a team of one does not grow\n"
+	"in it), and why the number of threads may change the last bits of results (sums).\n"
+	"\n"
+	"  --json   print JSON\n"
+	"  --help, --version\n"
+	"\n"
+	"Exit status: 1: a file cannot be read, or is not a program; 2: wrong arguments.\n";
 
-static const struct mal_tool tool = {"malleable inspect", PACKAGE_VERSION, usage};
+static const struct mal_tool tool = {.name = "malleable inspect", .usage = usage};
 
 /* Where the source has what binds it, else where it begins; empty where that is not known. */
 static const char *find_line(struct mal_lines *lines, const struct mal_verdict *verdict, char *text,
