@@ -57,12 +57,11 @@ static int print_partition(const job_info_t *job, const char *fd)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {MAL_OPTIONS_END};
 	job_info_msg_t *list = NULL;
 	const job_info_t *job;
 	uint32_t number;
 
-	mal_option(&tool, argc, argv, "+", options);
+	mal_option(&tool, argc, argv, true, NULL);
 	argc -= optind;
 	argv += optind;
 	if (argc < 1 || argc > 2 || !mal_number_parse(argv[0], 1, UINT32_MAX, &number))

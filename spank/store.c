@@ -63,13 +63,12 @@ static int store(const char *path, uid_t user, gid_t group, const char *text, si
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {MAL_OPTIONS_END};
 	unsigned int user, group;
 	size_t length;
 	char *text;
 
 	mal_hidden_take(&argc, &argv);
-	mal_option(&tool, argc, argv, "+", options);
+	mal_option(&tool, argc, argv, true, NULL);
 	argv += optind;
 	if (argc - optind != 3 || !mal_number_parse(argv[0], 0, UINT32_MAX - 1, &user) ||
 	    !mal_number_parse(argv[1], 0, UINT32_MAX - 1, &group))

@@ -9,9 +9,6 @@
 
 #include "libmalleable/base/printable.h"
 
-/* Letters of a program's short options, with those of every program. */
-#define LETTERS_MAX 32
-
 static const struct option *find(const struct option *options, int value)
 {
 	for (; options->name; options++)
@@ -59,27 +56,26 @@ static void explain(int found, const char *word, const struct option *options,
 		mal_fail(err, "unknown option %.*s", length, word);
 }
 
-int mal_option_next(int argc, char **argv, const char *letters, const struct option *options,
+int mal_option_next(int argc, char **argv, bool ordered, const struct option *options,
 		    struct mal_error *err)
 {
-	bool ordered = letters[0] == '+';
-	char all[LETTERS_MAX];
+	static const struct option none[] = {MAL_OPTIONS_END};
 	int found;
 
 	opterr = 0;
-	snprintf(all, sizeof(all), "%s:%shV", ordered ? "+" : "", letters + ordered);
-	found = getopt_long(argc, argv, all, options, NULL);
+	options = options ? options : none;
+	found = getopt_long(argc, argv, ordered ? "+:hV" : ":hV", options, NULL);
 	if (found != '?' && found != ':')
 		return found;
 	explain(found, argv[optind - 1], options, err);
 	return '?';
 }
 
-int mal_option(const struct mal_tool *tool, int argc, char **argv, const char *letters,
+int mal_option(const struct mal_tool *tool, int argc, char **argv, bool ordered,
 	       const struct option *options)
 {
 	struct mal_error err;
-	int found = mal_option_next(argc, argv, letters, options, &err);
+	int found = mal_option_next(argc, argv, ordered, options, &err);
 
 	switch (found) {
 	case 'h':

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "libmalleable/base/error.h"
@@ -29,14 +30,14 @@ struct mal_tool {
 #define MAL_OPTION_END (-1)
 
 /*
- * The next option, as getopt_long() with LETTERS, to which those of every program are added; '?'
- * with ERR if it is wrong.
+ * The next one of OPTIONS (NULL: there are those of every program alone), as getopt_long() has it;
+ * '?' with ERR if it is wrong. ORDERED: those behind the first other word are not the program's.
  */
-int mal_option_next(int argc, char **argv, const char *letters, const struct option *options,
+int mal_option_next(int argc, char **argv, bool ordered, const struct option *options,
 		    struct mal_error *err);
 
 /* The same for TOOL, which ends with --help, --version, and options that are wrong. */
-int mal_option(const struct mal_tool *tool, int argc, char **argv, const char *letters,
+int mal_option(const struct mal_tool *tool, int argc, char **argv, bool ordered,
 	       const struct option *options);
 
 /* Say on standard error what is wrong with TOOL's arguments, and exit with status 2. */

@@ -79,7 +79,7 @@ int mal_cmd_admin(int argc, char **argv)
 	char path[MAL_OFF_PATH];
 	const char *file = mal_admin_read_link(path, sizeof(path)) ? path : MAL_OFF_FILE, *what;
 
-	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)
+	while (mal_option(&tool, argc, argv, false, options) != MAL_OPTION_END)
 		file = optarg;
 	what = optind < argc ? argv[optind++] : "";
 	if (strcmp(what, "check") == 0 && argc - optind <= 1)

@@ -89,7 +89,7 @@ int mal_cmd_events(int argc, char **argv)
 	FILE *events;
 	int fd, status;
 
-	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)
+	while (mal_option(&tool, argc, argv, false, options) != MAL_OPTION_END)
 		json = true;
 	if (optind + 1 != argc)
 		mal_option_wrong(&tool, "give a step");

@@ -349,11 +349,10 @@ static bool find_libdir(char *libdir, size_t size)
 int main(int argc, char **argv)
 {
 	static struct mal_launcher_group group;
-	const struct option options[] = {MAL_OPTIONS_END};
 	static char libdir[PATH_MAX];
 	int status;
 
-	mal_option(&tool, argc, argv, "+", options);
+	mal_option(&tool, argc, argv, true, NULL);
 	if (optind == argc)
 		mal_option_wrong(&tool, "a program is needed");
 	argv += optind;

@@ -19,7 +19,7 @@ int mal_cmd_inspect(int argc, char **argv)
 {
 	static const struct option options[] = {{"json", no_argument, NULL, 'j'}, MAL_OPTIONS_END};
 
-	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)
+	while (mal_option(&tool, argc, argv, false, options) != MAL_OPTION_END)
 		;
 	fputs("malleable inspect: built without the prover: build with it (configure "
 	      "--with-prover)\n",

@@ -26,13 +26,12 @@ static const struct mal_tool tool = {.name = "malleable offer", .usage = usage};
 
 int mal_cmd_offer(int argc, char **argv)
 {
-	static const struct option options[] = {MAL_OPTIONS_END};
 	/* Of the library that is preloaded in a balanced step, and nowhere else. */
 	int (*begin)(int how) = (int (*)(int))dlsym(RTLD_DEFAULT, "malleable_waiting_begin");
 	int (*end)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "malleable_waiting_end");
 	int status;
 
-	mal_option(&tool, argc, argv, "+", options);
+	mal_option(&tool, argc, argv, true, NULL);
 	if (optind == argc)
 		mal_option_wrong(&tool, "give a command");
 	if (begin && end)

@@ -31,7 +31,7 @@ int mal_cmd_policies(int argc, char **argv)
 	const char *directory = MAL_LIBDIR;
 	struct mal_error err;
 
-	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)
+	while (mal_option(&tool, argc, argv, false, options) != MAL_OPTION_END)
 		directory = optarg;
 	if (optind < argc)
 		mal_option_wrong(&tool, "unexpected argument %s", argv[optind]);

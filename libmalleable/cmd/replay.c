@@ -99,7 +99,7 @@ static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 	int option;
 
 	*arguments = (struct arguments){.libdir = MAL_LIBDIR};
-	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END)
+	while ((option = mal_option(&tool, argc, argv, false, options)) != MAL_OPTION_END)
 		take(option, arguments);
 	if (argc - optind != 1)
 		mal_option_wrong(&tool, "give one trace");

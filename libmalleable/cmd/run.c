@@ -104,7 +104,7 @@ static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 	if (mal_loadable_add(getenv(MAL_LOADABLE_VARIABLE), &err) < 0)
 		mal_option_wrong(&tool, "%s", err.text);
 	list_options(options);
-	while ((option = mal_option(&tool, argc, argv, "+", options)) != MAL_OPTION_END) {
+	while ((option = mal_option(&tool, argc, argv, true, options)) != MAL_OPTION_END) {
 		switch (option) {
 		case 'L': arguments->libdir = optarg; break;
 		case 'H': arguments->home = optarg; break;

@@ -116,7 +116,7 @@ static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 	int option;
 
 	memset(arguments, 0, sizeof(*arguments));
-	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END)
+	while ((option = mal_option(&tool, argc, argv, false, options)) != MAL_OPTION_END)
 		take(arguments, options, option);
 	if (arguments->orders && arguments->length)
 		mal_option_wrong(&tool, "--from has all orders: give no other");

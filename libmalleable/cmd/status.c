@@ -296,7 +296,7 @@ static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 	};
 	int option;
 
-	while ((option = mal_option(&tool, argc, argv, "", options)) != MAL_OPTION_END) {
+	while ((option = mal_option(&tool, argc, argv, false, options)) != MAL_OPTION_END) {
 		switch (option) {
 		case 'r': arguments->ranks = true; break;
 		case 'R': arguments->regions = true; break;

@@ -183,7 +183,7 @@ int mal_arguments_parse(int argc, char **argv, struct mal_arguments *arguments,
 			(struct option){table[count].option + strlen("--"), required_argument, NULL,
 					FIRST_OPTION + (int)count};
 	memcpy(options + count, end, sizeof(end));
-	while ((option = mal_option_next(argc, argv, "", options, err)) != MAL_OPTION_END) {
+	while ((option = mal_option_next(argc, argv, false, options, err)) != MAL_OPTION_END) {
 		if (option == 'h')
 			return 0;
 		if (option == 'V')

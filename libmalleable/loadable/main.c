@@ -85,14 +85,13 @@ static const struct mal_tool tool = {.name = "malleable-policy", .usage = usage}
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {MAL_OPTIONS_END};
 	struct mal_exchange *exchange;
 	const struct mal_policy *policy;
 	void *state = NULL;
 	char byte;
 
 	mal_hidden_take(&argc, &argv);
-	mal_option(&tool, argc, argv, "", options);
+	mal_option(&tool, argc, argv, false, NULL);
 	if (optind + 1 != argc)
 		mal_option_wrong(&tool, "give one file");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -230,7 +230,7 @@ int mal_cmd_inspect(int argc, char **argv)
 	int result;
 	pid_t child;
 
-	while (mal_option(&tool, argc, argv, "", options) != MAL_OPTION_END)
+	while (mal_option(&tool, argc, argv, false, options) != MAL_OPTION_END)
 		work.json = true;
 	if (optind == argc || argc - optind > FILES)
 		mal_option_wrong(&tool, "give 1 to %d files", FILES);
