@@ -38,8 +38,7 @@ struct arguments {
 	unsigned int cores;    /* 0: as recorded */
 	struct compared policies[POLICIES_MAX];
 	size_t policy_count;
-	bool phases;
-	bool json;
+	int phases, json; /* options: 0 or another number */
 };
 
 static const char usage[] =
@@ -79,20 +78,18 @@ static void take(int option, struct arguments *arguments)
 					 MAL_MAX_CPUS);
 		break;
 	case 't': arguments->synthetic = optarg; break;
-	case 'P': arguments->phases = true; break;
-	case 'j': arguments->json = true; break;
 	case 'L': arguments->libdir = optarg; break;
 	}
 }
 
 static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-	static const struct option options[] = {
+	const struct option options[] = {
 		{"policy", required_argument, NULL, 'p'},
 		{"cores", required_argument, NULL, 'c'},
 		{"topology", required_argument, NULL, 't'},
-		{"phases", no_argument, NULL, 'P'},
-		{"json", no_argument, NULL, 'j'},
+		{"phases", no_argument, &arguments->phases, 'P'},
+		{"json", no_argument, &arguments->json, 'j'},
 		{"libdir", required_argument, NULL, 'L'},
 		MAL_OPTIONS_END,
 	};

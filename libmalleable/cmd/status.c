@@ -27,12 +27,9 @@
 #define BAR 24
 
 struct arguments {
-	const char *wanted; /* NULL: all */
-	bool json;
-	bool ranks, regions;
-	bool bars;
-	bool here;
-	unsigned int watch_s; /* 0: once */
+	const char *wanted;		      /* NULL: all */
+	int json, ranks, regions, bars, here; /* options: 0 or another number */
+	unsigned int watch_s;		      /* 0: once */
 };
 
 /* What has been printed so far, and what is asked now. */
@@ -285,37 +282,29 @@ static int show_on_nodes(const struct arguments *arguments)
 
 static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
-	static const struct option options[] = {
-		{"ranks", no_argument, NULL, 'r'},
-		{"regions", no_argument, NULL, 'R'},
-		{"bars", no_argument, NULL, 'b'},
-		{"here", no_argument, NULL, 'l'},
-		{"json", no_argument, NULL, 'j'},
+	const struct option options[] = {
+		{"ranks", no_argument, &arguments->ranks, 'r'},
+		{"regions", no_argument, &arguments->regions, 'R'},
+		{"bars", no_argument, &arguments->bars, 'b'},
+		{"here", no_argument, &arguments->here, 'l'},
+		{"json", no_argument, &arguments->json, 'j'},
 		{"watch", optional_argument, NULL, 'w'},
 		MAL_OPTIONS_END,
 	};
 	int option;
 
 	while ((option = mal_option(&tool, argc, argv, false, options)) != MAL_OPTION_END) {
-		switch (option) {
-		case 'r': arguments->ranks = true; break;
-		case 'R': arguments->regions = true; break;
-		case 'b': arguments->bars = arguments->ranks = true; break;
-		case 'l': arguments->here = true; break;
-		case 'j': arguments->json = true; break;
-		case 'w':
-			arguments->watch_s = WATCH_S;
-			if (optarg &&
-			    !mal_number_parse(optarg, 1, WATCH_MAX_S, &arguments->watch_s))
-				mal_option_wrong(&tool, "--watch=%s: not a number from 1 to %d",
-						 optarg, WATCH_MAX_S);
-			break;
-		}
+		if (option != 'w')
+			continue;
+		arguments->watch_s = WATCH_S;
+		if (optarg && !mal_number_parse(optarg, 1, WATCH_MAX_S, &arguments->watch_s))
+			mal_option_wrong(&tool, "--watch=%s: not a number from 1 to %d", optarg,
+					 WATCH_MAX_S);
 	}
 	if (optind + 1 < argc)
 		mal_option_wrong(&tool, "give one job or step");
 	arguments->wanted = argv[optind];
-	if (arguments->wanted && strchr(arguments->wanted, '.'))
+	if (arguments->bars || (arguments->wanted && strchr(arguments->wanted, '.')))
 		arguments->ranks = true;
 }
 
