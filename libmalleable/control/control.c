@@ -263,7 +263,7 @@ static long answer_deadline(void)
 /* Send REQUEST on the connection FD, which stays open. */
 static int request_on(malleable_control *control, int fd, const char *request, long deadline)
 {
-	char answer[sizeof(control->err.text)];
+	char answer[sizeof(control->err.text) + 16];
 
 	if (mal_channel_ask_on(fd, request, answer, sizeof(answer), deadline) < 0)
 		return fail(&control->err, mal_step_no_answer(&control->controller),
@@ -271,15 +271,36 @@ static int request_on(malleable_control *control, int fd, const char *request, l
 	return mal_step_read_answer(answer, &control->err);
 }
 
+/* A connection that stays open after REQUEST, or an error. */
+static int connect_for(malleable_control *control, const char *request)
+{
+	long deadline = answer_deadline();
+	int result, fd;
+
+	control->err.text[0] = '\0';
+	fd = mal_channel_open(control->controller.socket, deadline, &control->err);
+	if (fd < 0)
+		return mal_step_no_answer(&control->controller);
+	result = request_on(control, fd, request, deadline);
+	if (result < 0)
+		close(fd);
+	return result < 0 ? result : fd;
+}
+
 static int send_order(malleable_control *control, const char *words)
 {
 	char request[MAL_CHANNEL_REQUEST];
+	int fd;
 
 	control->err.text[0] = '\0';
 	if (snprintf(request, sizeof(request), "set %s", words) >= (int)sizeof(request))
 		return fail(&control->err, MALLEABLE_CONTROL_INVALID, "the orders are too long");
-	return control->held < 0 ? mal_step_request(&control->controller, request, &control->err)
-				 : request_on(control, control->held, request, answer_deadline());
+	if (control->held >= 0)
+		return request_on(control, control->held, request, answer_deadline());
+	fd = connect_for(control, request);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 /* Send an order for RANK: WORD, and TEXT behind it, which the controller must not split. */
@@ -305,13 +326,11 @@ int malleable_control_set_count(malleable_control *control, int rank, int min, i
 {
 	char words[64] = "", *end = words;
 
-	if (rank >= 0)
-		end += sprintf(end, "rank=%d", rank);
 	if (min)
-		end += sprintf(end, " min=%d", min);
+		end += sprintf(end, "min=%d ", min);
 	if (max)
-		sprintf(end, " max=%d", max);
-	return send_order(control, words + (*words == ' '));
+		sprintf(end, "max=%d", max);
+	return order(control, rank, words, "");
 }
 
 int malleable_control_free_orders(malleable_control *control, int rank)
@@ -364,38 +383,19 @@ int malleable_control_await(malleable_control *control, int timeout_ms)
 {
 	long deadline = timeout_ms < 0 ? LONG_MAX / 2 : mal_now_ms() + timeout_ms;
 	/* Before the first look: what comes after it is told. */
-	int events = malleable_control_events(control), result = events, left;
+	int events = malleable_control_events(control), result, left;
 
-	while (result >= 0) {
+	if (events < 0)
+		return events;
+	do {
 		result = left = count_coming(control);
-		if (left == 0)
-			result = 1;
-		else if (left > 0 && (result = await_event(control, events, deadline)) > 0)
-			continue;
-		if (result == 0)
-			mal_fail(&control->err, "%d CPU%s not come", left,
-				 left == 1 ? " has" : "s have");
-		break;
-	}
-	if (events >= 0)
-		close(events);
-	return result;
-}
-
-/* A connection that stays open after REQUEST, or an error. */
-static int connect_for(malleable_control *control, const char *request)
-{
-	long deadline = answer_deadline();
-	int result, fd;
-
-	control->err.text[0] = '\0';
-	fd = mal_channel_open(control->controller.socket, deadline, &control->err);
-	if (fd < 0)
-		return mal_step_no_answer(&control->controller);
-	result = request_on(control, fd, request, deadline);
-	if (result < 0)
-		close(fd);
-	return result < 0 ? result : fd;
+		if (left > 0)
+			result = await_event(control, events, deadline);
+	} while (left > 0 && result > 0);
+	if (left > 0 && result == 0)
+		mal_fail(&control->err, "%d CPU%s not come", left, left == 1 ? " has" : "s have");
+	close(events);
+	return left == 0 ? 1 : result;
 }
 
 int malleable_control_events(malleable_control *control)

@@ -216,18 +216,3 @@ int mal_step_read_answer(char *answer, struct mal_error *err)
 	mal_fail(err, "%s", strncmp(answer, "error ", 6) == 0 ? answer + 6 : answer);
 	return MALLEABLE_CONTROL_REFUSED;
 }
-
-int mal_step_request(const struct mal_controller_process *controller, const char *request,
-		     struct mal_error *err)
-{
-	size_t length;
-	char *text = mal_channel_ask(controller->socket, request,
-				     mal_patience_ms(MAL_STEP_TIMEOUT_MS), &length, err);
-	int result;
-
-	if (!text)
-		return mal_step_no_answer(controller);
-	result = mal_step_read_answer(text, err);
-	free(text);
-	return result;
-}

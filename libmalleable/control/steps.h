@@ -53,10 +53,6 @@ int mal_step_name(const struct mal_controller_process *controller, char name[MAL
  */
 json_t *mal_step_status(const struct mal_controller_process *controller, struct mal_error *err);
 
-/* Send a request. Returns 0, or an enum malleable_control_error with ERR. */
-int mal_step_request(const struct mal_controller_process *controller, const char *request,
-		     struct mal_error *err);
-
 /* How long a controller may take to answer, times the patience. */
 #define MAL_STEP_TIMEOUT_MS 2000
 

@@ -102,12 +102,12 @@ static void question_about_step(void)
 
 static void request_to_step(void)
 {
-	struct mal_controller_process controller = {.uid = getuid()};
-	struct mal_error err;
+	malleable_control *control;
 	int listening;
 
-	strcpy(controller.socket, controller_socket(&listening));
-	assert_int_equal(mal_step_request(&controller, "free", &err), MALLEABLE_CONTROL_TIMEOUT);
+	assert_int_equal(malleable_control_open(controller_socket(&listening), &control), 0);
+	assert_int_equal(malleable_control_free_orders(control, 0), MALLEABLE_CONTROL_TIMEOUT);
+	malleable_control_close(control);
 	close(listening);
 }
 
