@@ -24,14 +24,14 @@ static void pass_on(int number)
 		kill(child, number);
 }
 
-int mal_command_run(const char *tool, char **argv, int segment_fd)
+int mal_command_run(const char *tool, char **argv, int segment_fd, int otherwise)
 {
 	int status;
 
 	child = fork();
 	if (child < 0) {
 		fprintf(stderr, "%s: cannot fork: %s\n", tool, strerror(errno));
-		return -1;
+		return otherwise;
 	}
 	if (child == 0) {
 		mal_starts_begin(segment_fd);
@@ -44,6 +44,6 @@ int mal_command_run(const char *tool, char **argv, int segment_fd)
 	signal(SIGHUP, pass_on);
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
-			return -1;
+			return otherwise;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

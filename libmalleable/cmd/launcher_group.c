@@ -169,7 +169,6 @@ static int begin(struct mal_error *err)
 	if (start.ranks < all.expected)
 		start.ranks = all.expected;
 	all.claim = claim_cpus(&all.cpus, err);
-	start.site_fd = -1;
 	return all.claim < 0 ? -1 : mal_standalone_start(&all.standalone, &start, err);
 }
 

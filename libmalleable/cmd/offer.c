@@ -36,8 +36,8 @@ int mal_cmd_offer(int argc, char **argv)
 		mal_option_wrong(&tool, "give a command");
 	if (begin && end)
 		begin(MALLEABLE_WAIT_BLOCKS);
-	status = mal_command_run(tool.name, argv + optind, -1);
+	status = mal_command_run(tool.name, argv + optind, -1, 126);
 	if (begin && end)
 		end();
-	return status < 0 ? 126 : status;
+	return status;
 }

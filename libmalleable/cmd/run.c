@@ -26,6 +26,8 @@
 /* What mal_option() returns for the settings, and how many there are at most. */
 #define FIRST_SETTING 256
 #define SETTINGS_MAX 8
+/* The exit status if the command cannot be balanced. */
+#define NOT_SET_UP 125
 
 struct arguments {
 	struct mal_user_options user_options;
@@ -130,14 +132,6 @@ static void parse_arguments(int argc, char **argv, struct arguments *arguments)
 		mal_option_wrong(&tool, "--libdir=%s: must be an absolute path", arguments->libdir);
 }
 
-/* As mal_command_run(). Returns the exit status. */
-static int run_command(char **argv, int segment_fd)
-{
-	int status = mal_command_run("malleable run", argv, segment_fd);
-
-	return status < 0 ? 125 : status;
-}
-
 /* Divide CPUS into HOME, those in LIST, and IDLE, the others. */
 static int read_home(const char *list, const struct mal_cpumask *cpus, struct mal_cpumask *home,
 		     struct mal_cpumask *idle, struct mal_error *err)
@@ -164,7 +158,6 @@ static int start(const struct arguments *arguments, const struct mal_choice *cho
 		.step = command,
 		.job_name = slash ? slash + 1 : command,
 		.cpus = &cpus,
-		.site_fd = -1,
 	};
 	struct mal_setup setup;
 
@@ -202,13 +195,13 @@ int mal_cmd_run(int argc, char **argv)
 	if (choice.keys.grow_job)
 		mal_option_wrong(&tool, "grow=job and pool=job are for steps of Slurm: use srun");
 	if (!choice.policy->decide)
-		return run_command(argv + optind, -1);
+		return mal_command_run(tool.name, argv + optind, -1, NOT_SET_UP);
 	if (start(&arguments, &choice, argv[optind], &standalone, &err) < 0) {
 		fprintf(stderr, "balance: %s\n", err.text);
 		mal_standalone_end(&standalone, false, text);
-		return 125;
+		return NOT_SET_UP;
 	}
-	result = run_command(argv + optind, standalone.segment_fd);
+	result = mal_command_run(tool.name, argv + optind, standalone.segment_fd, NOT_SET_UP);
 	mal_standalone_end(&standalone, true, text);
 	/* A command that failed has said so: that no rank connected is no news then. */
 	if (mal_report_wish(arguments.user_options.report) != MAL_REPORT_OFF &&

@@ -98,12 +98,10 @@ int mal_standalone_start(struct mal_standalone *standalone,
 		.users_topology = true,
 	};
 
-	*standalone = (struct mal_standalone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
 	if (how->idle)
 		options.arguments.idle = mal_cpumask_format(how->idle, idle, sizeof(idle));
 	if (snprintf(path, sizeof(path), "%s/malleabled", how->libdir) >= (int)sizeof(path))
 		return mal_fail(err, "%.64s...: too long", how->libdir);
-	options.arguments.site_fd = how->site_fd;
 	gethostname(host, sizeof(host) - 1);
 	standalone->segment_fd = mal_segment_create_for_ranks(how->ranks, how->cpus, err);
 	return standalone->segment_fd < 0 ? -1 : launch(standalone, &options, err);

@@ -27,7 +27,6 @@ struct mal_standalone_options {
 	const struct mal_cpumask *cpus; /* that the ranks may ever use */
 	const struct mal_cpumask *idle; /* those of them that they do not start with, NULL: none */
 	unsigned int ranks;		/* most that may come */
-	int site_fd;			/* room for the site's report, -1: none */
 	unsigned int nodes;		/* that ranks may be on, 0: this one alone */
 };
 
