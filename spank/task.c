@@ -101,7 +101,7 @@ void balance_task_prepare(spank_t spank, struct mal_setup *setup, bool daemon)
 	bool first;
 
 	setup->cgroup = mal_inside_cgroup(cgroup, sizeof(cgroup));
-	setup->max_threads = limit_threads(setup->max_threads);
+	setup->keys.max_threads = limit_threads(setup->keys.max_threads);
 	if (spank_get_item(spank, S_TASK_ID, &setup->local_rank) != ESPANK_SUCCESS)
 		return;
 	if (!has_library(setup)) {

@@ -114,8 +114,9 @@ static int set_preload(const struct mal_setup *setup, const struct mal_setup_env
 		return mal_fail(err, "LD_PRELOAD is longer than %zu bytes", sizeof(before) - 1);
 	snprintf(value, PATH_MAX, "%s/libmalleable.so", setup->libdir);
 	if (add_library(value, setup->libdir, "libmalleable_mpi.so", err) < 0 ||
-	    (setup->dlb && add_names(value, setup->libdir, "compat/libdlb.so", "dlb", err) < 0) ||
-	    (setup->geopm &&
+	    (setup->keys.dlb &&
+	     add_names(value, setup->libdir, "compat/libdlb.so", "dlb", err) < 0) ||
+	    (setup->keys.geopm &&
 	     add_names(value, setup->libdir, "compat/libgeopm.so", "geopm", err) < 0))
 		return -1;
 	if (found > 0 && before[0])
@@ -215,13 +216,13 @@ int mal_setup_apply(const struct mal_setup *setup, const struct mal_setup_env *e
 	    (setup->local_rank >= 0 &&
 	     set_number(env, MAL_ENV_LOCAL_RANK, setup->local_rank, err) < 0) ||
 	    (setup->ranks && set_number(env, MAL_ENV_RANKS, setup->ranks, err) < 0) ||
-	    (setup->max_threads &&
-	     set_number(env, MAL_ENV_MAX_THREADS, setup->max_threads, err) < 0) ||
-	    set(env, MAL_ENV_PROVE, setup->prove != MAL_PROVE_NO ? "yes" : NULL, err) < 0 ||
+	    (setup->keys.max_threads &&
+	     set_number(env, MAL_ENV_MAX_THREADS, setup->keys.max_threads, err) < 0) ||
+	    set(env, MAL_ENV_PROVE, setup->keys.prove != MAL_PROVE_NO ? "yes" : NULL, err) < 0 ||
 	    set(env, MAL_ENV_BITS, setup->bits, err) < 0 ||
 	    (setup->nodes > 1 && set_number(env, MAL_ENV_NODES, setup->nodes, err) < 0) ||
 	    set(env, MAL_ENV_QUIET, setup->quiet ? "yes" : NULL, err) < 0 ||
-	    set(env, MAL_ENV_GOMP, setup->keep_gomp ? "keep" : NULL, err) < 0 ||
+	    set(env, MAL_ENV_GOMP, setup->keys.keep_gomp ? "keep" : NULL, err) < 0 ||
 	    set(env, "KMP_HOT_TEAMS_MODE", has_hot_teams ? NULL : "1", err) < 0 ||
 	    set(env, MAL_ENV_HOT_TEAMS, has_hot_teams ? NULL : "yes", err) < 0)
 		return -1;

@@ -7,6 +7,7 @@
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/error.h"
+#include "libmalleable/core/settings.h"
 
 struct mal_setup {
 	const char *libdir;		/* directory of our libraries */
@@ -16,12 +17,9 @@ struct mal_setup {
 	const char *socket;		/* the controller's, NULL: none */
 	int segment_fd;			/* the number that the ranks inherit */
 	const char *mode;		/* auto, team, cpuset, or observe */
-	unsigned int max_threads;	/* 0: not set */
-	unsigned int prove;		/* enum mal_prove_wish */
+	struct mal_keys keys;		/* what of them is for ranks */
 	const char *bits;		/* strict or keep; NULL: free */
 	unsigned int nodes;		/* of the step; 0 and 1: there is no other */
-	bool keep_gomp;			/* programs built for libgomp keep using it */
-	bool dlb, geopm;		/* preload what answers their calls */
 	bool quiet;			/* ranks that run unbalanced do not say so */
 	int local_rank;			/* -1: the ranks find it themselves */
 	unsigned int ranks;		/* that no launcher numbers; 0: none */

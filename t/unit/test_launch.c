@@ -269,11 +269,9 @@ static const struct mal_setup all = {.libdir = "/none",
 				     .cgroup = "/job_1/step_0",
 				     .segment_fd = 9,
 				     .mode = "team",
-				     .max_threads = 8,
-				     .prove = MAL_PROVE_YES,
+				     .keys = {.max_threads = 8, .keep_gomp = true},
 				     .bits = "keep",
 				     .nodes = 2,
-				     .keep_gomp = true,
 				     .quiet = true,
 				     .local_rank = 1};
 
@@ -305,7 +303,7 @@ static void a_rank_is_told_everything(void **state)
 			    "=auto\n" MAL_ENV_PROVE "=yes\nKMP_HOT_TEAMS_MODE=1\n" MAL_ENV_HOT_TEAMS
 			    "=yes\n");
 	variables.text[0] = '\0';
-	least.prove = MAL_PROVE_NO;
+	least.keys.prove = MAL_PROVE_NO;
 	assert_int_equal(mal_setup_apply(&least, &environment, NULL), 0);
 	assert_null(strstr(variables.text, MAL_ENV_PROVE));
 }
@@ -337,7 +335,7 @@ static void names_of_others_are_preloaded(void **state)
 
 	(void)state;
 	setup.libdir = directory;
-	setup.dlb = true;
+	setup.keys.dlb = true;
 	assert_int_equal(mal_setup_apply(&setup, &environment, &err), -1);
 	snprintf(wanted, sizeof(wanted), "dlb=yes: there is no %s/compat/libdlb.so", directory);
 	assert_string_equal(err.text, wanted);
@@ -353,7 +351,7 @@ static void names_of_others_are_preloaded(void **state)
 	snprintf(wanted, sizeof(wanted), "LD_PRELOAD=%s/libmalleable.so:%s:/users.so\n", directory,
 		 paths[0]);
 	assert_memory_equal(variables.text, wanted, strlen(wanted));
-	setup.geopm = true;
+	setup.keys.geopm = true;
 	variables.text[0] = '\0';
 	assert_int_equal(mal_setup_apply(&setup, &environment, NULL), 0);
 	snprintf(wanted, sizeof(wanted), "LD_PRELOAD=%s/libmalleable.so:%s:%s:/users.so\n",
@@ -362,7 +360,7 @@ static void names_of_others_are_preloaded(void **state)
 	unlink(paths[0]);
 	unlink(paths[1]);
 	rmdir(compat);
-	setup.dlb = false;
+	setup.keys.dlb = false;
 	assert_int_equal(mal_setup_apply(&setup, &environment, &err), -1);
 	assert_non_null(strstr(err.text, "geopm=yes: "));
 	variables.preload = NULL;
