@@ -46,14 +46,16 @@ static int code_of(int result)
 	}
 }
 
-/* The first answer of all calls that lend and borrow: 0, or why not. */
-static int refusal(void)
+/* The first answer of all calls that lend and borrow COUNT CPUs: 0, or why not. */
+static int refusal(int count)
 {
 	if (!dlb.begun)
 		return DLB_ERR_NOINIT;
 	if (!dlb.lewi)
 		return DLB_ERR_NOLEWI;
-	return dlb.disabled ? DLB_ERR_DISBLD : DLB_SUCCESS;
+	if (dlb.disabled)
+		return DLB_ERR_DISBLD;
+	return count > 0 ? DLB_SUCCESS : DLB_NOUPDT;
 }
 
 /* The CPUs that the rank may use now; none outside a step. */
@@ -213,43 +215,38 @@ int DLB_Finalize(void)
 	return DLB_SUCCESS;
 }
 
-int DLB_Disable(void)
+static int disable(bool on)
 {
 	int result;
 
 	if (!dlb.begun)
 		return DLB_ERR_NOINIT;
-	if (dlb.disabled)
+	if (dlb.disabled == on)
 		return DLB_NOUPDT;
-	end_wait();
-	result = malleable_disable();
-	dlb.disabled = result >= 0;
+	if (on)
+		end_wait();
+	result = on ? malleable_disable() : malleable_enable();
+	dlb.disabled = (result >= 0) == on;
 	tell();
 	return code_of(result);
+}
+
+int DLB_Disable(void)
+{
+	return disable(true);
 }
 
 int DLB_Enable(void)
 {
-	int result;
-
-	if (!dlb.begun)
-		return DLB_ERR_NOINIT;
-	if (!dlb.disabled)
-		return DLB_NOUPDT;
-	result = malleable_enable();
-	dlb.disabled = result < 0;
-	tell();
-	return code_of(result);
+	return disable(false);
 }
 
 int DLB_SetMaxParallelism(int most)
 {
-	int refused = refusal();
+	int refused = refusal(most);
 
 	if (refused)
 		return refused;
-	if (most <= 0)
-		return DLB_NOUPDT;
 	dlb.most = most;
 	refused = limit();
 	tell();
@@ -258,7 +255,7 @@ int DLB_SetMaxParallelism(int most)
 
 int DLB_UnsetMaxParallelism(void)
 {
-	int refused = refusal();
+	int refused = refusal(1);
 
 	if (refused)
 		return refused;
@@ -268,7 +265,7 @@ int DLB_UnsetMaxParallelism(void)
 
 int DLB_Lend(void)
 {
-	int refused = refusal(), result;
+	int refused = refusal(1), result;
 
 	if (refused)
 		return refused;
@@ -280,12 +277,10 @@ int DLB_Lend(void)
 
 int DLB_LendCpus(int count)
 {
-	int refused = refusal();
+	int refused = refusal(count);
 
 	if (refused)
 		return refused;
-	if (count <= 0)
-		return DLB_NOUPDT;
 	if (count >= malleable_cpus_owned() - dlb.lent)
 		return DLB_Lend();
 	dlb.lent += count;
@@ -294,11 +289,11 @@ int DLB_LendCpus(int count)
 
 int DLB_ReclaimCpus(int count)
 {
-	int refused = refusal();
+	int refused = refusal(count);
 
 	if (refused)
 		return refused;
-	if (count <= 0 || (!waits && !dlb.lent))
+	if (!waits && !dlb.lent)
 		return DLB_NOUPDT;
 	if (!end_wait()) {
 		dlb.lent -= count < dlb.lent ? count : dlb.lent;
@@ -319,12 +314,10 @@ int DLB_Reclaim(void)
 /* Borrow MORE CPUs than the program knows. Returns OTHERWISE where none has come. */
 static int borrow(int more, int otherwise)
 {
-	int refused = refusal(), known = CPU_COUNT(&dlb.told), before, after;
+	int refused = refusal(more), known = CPU_COUNT(&dlb.told), before, after;
 
 	if (refused)
 		return refused;
-	if (more <= 0)
-		return DLB_NOUPDT;
 	end_wait();
 	before = malleable_cpus();
 	if (known < before)
@@ -353,7 +346,7 @@ int DLB_AcquireCpus(int count)
 
 int DLB_Return(void)
 {
-	int refused = refusal(), before, after;
+	int refused = refusal(1), before, after;
 
 	if (refused)
 		return refused;
@@ -415,7 +408,7 @@ int DLB_PollDROM_Update(void)
 
 int DLB_CheckCpuAvailability(int cpu)
 {
-	int refused = refusal();
+	int refused = refusal(1);
 	cpu_set_t now;
 
 	if (refused)
@@ -428,7 +421,7 @@ int DLB_CheckCpuAvailability(int cpu)
 /* Forms for one CPU, or a mask: refused like the others, else there are none. */
 static int no_form(void)
 {
-	int refused = refusal();
+	int refused = refusal(1);
 
 	return refused ? refused : DLB_ERR_NOCOMP;
 }

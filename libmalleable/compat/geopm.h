@@ -11,7 +11,3 @@ int geopm_prof_region(const char *name, uint64_t hint, uint64_t *region);
 int geopm_prof_enter(uint64_t region);
 int geopm_prof_exit(uint64_t region);
 int geopm_prof_epoch(void);
-int geopm_prof_shutdown(void);
-int geopm_prof_overhead(double seconds);
-int geopm_tprof_init(uint32_t units);
-int geopm_tprof_post(void);
