@@ -54,9 +54,8 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments)
 {
 	if (spank_context() == S_CTX_LOCAL) {
 		mal_script_tell();
-		return balance_options_check_environment();
-	}
-	if (spank_context() == S_CTX_REMOTE)
+		balance_options_check_environment();
+	} else if (spank_context() == S_CTX_REMOTE)
 		balance_contained_prepare();
 	return 0;
 }

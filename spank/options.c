@@ -218,16 +218,13 @@ int balance_options_register(spank_t spank)
 	return 0;
 }
 
-int balance_options_check_environment(void)
+void balance_options_check_environment(void)
 {
 	const char *spec = getenv(option_at(SPEC)->variable);
 
-	if (balance_user_options.given || !spec || !*spec)
-		return 0;
-	if (check(spec) == 0)
-		return 0;
 	/* srun ignores what an optional plugin returns here, and would run the step unbalanced. */
-	exit(1);
+	if (!balance_user_options.given && spec && *spec && check(spec) < 0)
+		exit(1);
 }
 
 void balance_options_complete(spank_t spank)

@@ -58,8 +58,8 @@ extern struct mal_user_options balance_user_options;
  */
 int balance_options_register(spank_t spank);
 
-/* In srun: check SLURM_BALANCE if no option was given. Returns 0; ends srun if it is wrong. */
-int balance_options_check_environment(void);
+/* In srun: check SLURM_BALANCE if no option was given. Ends srun if it is wrong. */
+void balance_options_check_environment(void);
 
 /*
  * In sbatch and salloc, before options: a job's script or a task of it may have called them. What
