@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,10 +54,10 @@ static struct {
 	struct balance_job_cpus *pool; /* with grow=job */
 	/* the step's tasks on this node, and those of them that still run */
 	unsigned int ranks, tasks;
-	bool killed;	  /* a task was: whoever kills a step kills its controller too */
-	bool succeeded;	  /* a task did */
-	pid_t *task_pids; /* their processes, if the pool needs them */
-	unsigned int task_pid_count, task_pids_max;
+	bool killed;	/* a task was: whoever kills a step kills its controller too */
+	bool succeeded; /* a task did */
+	pid_t task_pids[MAL_MAX_RANKS]; /* their processes, with a pool */
+	unsigned int task_pid_count;
 	uint32_t nodes;	 /* of the whole step */
 	uint32_t joined; /* nodes that may be in one report: these, or a launcher's */
 	uint32_t node;	 /* this node's number in the step */
@@ -75,7 +74,7 @@ static int get_wait_ms(void)
 	return 1000 * (int)balance_config.wait_s;
 }
 
-/* Whether this is a user's step; sets its number. */
+/* Whether this is a user's step; sets its number, also that of a batch script. */
 static bool find_number(spank_t spank)
 {
 	step.numbered = spank_get_item(spank, S_JOB_ID, &step.job) == ESPANK_SUCCESS &&
@@ -221,8 +220,6 @@ static void join_pool(struct mal_cpumask *idle)
 
 	step.pool = balance_job_cpus_join(step.job, step.id, &step.cpus, step.choice.keys.pool_job,
 					  &step.all, idle, &err);
-	step.task_pids = step.pool ? calloc(step.tasks, sizeof(*step.task_pids)) : NULL;
-	step.task_pids_max = step.task_pids ? step.tasks : 0;
 	if (!step.pool)
 		balance_error("grow=job: %s; the step keeps to its own CPUs", err.text);
 }
@@ -332,8 +329,6 @@ static void clear(void)
 {
 	balance_descriptors_close(&step.fds);
 	balance_socket_remove(&step.socket);
-	free(step.task_pids);
-	step.task_pids = NULL;
 }
 
 /* A batch script, or the shell of an salloc: launchers in it are balanced. */
@@ -392,7 +387,7 @@ void balance_step_begin(spank_t spank)
 {
 	if (find_number(spank))
 		find_place(spank);
-	else if (!balance_launchers_may_run(spank))
+	else if (step.id != BALANCE_BATCH_STEP && step.id != BALANCE_INTERACTIVE_STEP)
 		return;
 	step.group = getegid();
 	step.user = geteuid();
@@ -418,12 +413,12 @@ void balance_step_task_made(spank_t spank)
 	struct mal_error err;
 	pid_t pid;
 
-	if (!step.pool || step.task_pid_count == step.task_pids_max)
+	if (!step.pool || step.task_pid_count == MAL_MAX_RANKS)
 		return;
 	if (spank_get_item(spank, S_TASK_PID, &pid) == ESPANK_SUCCESS)
 		step.task_pids[step.task_pid_count++] = pid;
 	/* The tasks are held until the last callback returns. */
-	if (step.task_pid_count == step.task_pids_max &&
+	if (step.task_pid_count == step.tasks &&
 	    balance_job_cpus_widen(step.pool, step.task_pids, step.task_pid_count, &err) < 0)
 		balance_error("grow=job: %s; the step keeps to its own CPUs", err.text);
 }
@@ -516,7 +511,6 @@ void balance_step_end(void)
 					  .policy = step.choice.policy->name,
 					  .ranks = step.ranks,
 					  .cpus = mal_cpumask_count(&step.all),
-					  .first_node = step.node == 0,
 					  .silent = balance_options_report() == MAL_REPORT_OFF,
 					  .expected = is_expected()},
 		text, sizeof(text));

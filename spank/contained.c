@@ -15,7 +15,6 @@
 
 static int ends[2] = {-1, -1}; /* one to leave descriptors, one to take them */
 static pid_t slurmstepd;
-static bool left; /* something is in the socket */
 
 void balance_contained_prepare(void)
 {
@@ -64,7 +63,6 @@ int balance_contained_leave(int *const *fds, size_t count, struct mal_error *err
 		return 0;
 	if (mal_descriptors_send(ends[0], open, used, places, sizeof(places)) < 0)
 		return mal_fail_errno(err, "contain_spank: cannot keep descriptors");
-	left = true;
 	/* Our memory is slurmstepd's, where these numbers may be those of other files. */
 	for (size_t i = 0; i < count && i < MAL_DESCRIPTORS_MAX; i++)
 		if (places[i]) {
@@ -87,10 +85,10 @@ void balance_contained_take(int *const *fds, size_t count, bool copy)
 				 .msg_control = &control,
 				 .msg_controllen = sizeof(control)};
 	struct cmsghdr *header;
+	int flags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC | (copy ? MSG_PEEK : 0);
 	size_t used = 0, got = 0;
 
-	if (left && recvmsg(ends[1], &message,
-			    MSG_DONTWAIT | MSG_CMSG_CLOEXEC | (copy ? MSG_PEEK : 0)) > 0) {
+	if (recvmsg(ends[1], &message, flags) > 0) {
 		header = CMSG_FIRSTHDR(&message);
 		if (header && header->cmsg_type == SCM_RIGHTS)
 			got = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -99,7 +97,6 @@ void balance_contained_take(int *const *fds, size_t count, bool copy)
 				memcpy(fds[i], CMSG_DATA(header) + used++ * sizeof(int),
 				       sizeof(int));
 	}
-	left = left && copy;
 	if (copy)
 		close_socket();
 }

@@ -47,14 +47,6 @@ bool balance_launchers_find_daemon(spank_t spank, uint32_t *nodes)
 	return launcher != NULL;
 }
 
-bool balance_launchers_may_run(spank_t spank)
-{
-	uint32_t step;
-
-	return spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS &&
-	       (step == BALANCE_BATCH_STEP || step == BALANCE_INTERACTIVE_STEP);
-}
-
 void balance_launchers_clean_up(void)
 {
 	mal_rundir_clean_up(MAL_SCRIPT_DIR, NULL);
@@ -99,7 +91,6 @@ void balance_launchers_record(int *handovers, uint32_t job, uid_t user)
 								 .policy = what.policy,
 								 .ranks = what.ranks,
 								 .cpus = what.cpus,
-								 .first_node = true,
 								 .silent = true},
 				       (char *)&what.record, sizeof(what.record));
 	}

@@ -21,9 +21,6 @@
  */
 bool balance_launchers_find_daemon(spank_t spank, uint32_t *nodes);
 
-/* Whether the step is a batch script, or the shell of an salloc on the node. */
-bool balance_launchers_may_run(spank_t spank);
-
 /*
  * A script of USER's in JOB starts: make its pipe (core/script.h). Returns a descriptor, for the
  * caller to keep, and *HANDOVERS, -1: none; or -1 with ERR.

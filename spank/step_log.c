@@ -92,7 +92,7 @@ void balance_outcome_report(const struct balance_outcome *outcome, char *report,
 
 	if (read_record(report, size, &record)) {
 		log_line(outcome, &record);
-	} else if (!mal_outcome_is_nothing(report) || !outcome->first_node || !outcome->expected) {
+	} else if (!mal_outcome_is_nothing(report) || !outcome->expected) {
 		/* Nobody waits for a rank, the controller was killed, or it is not ours. */
 		return;
 	}

@@ -12,9 +12,8 @@ struct balance_outcome {
 	uid_t user;
 	const char *step, *node, *policy;
 	unsigned int ranks, cpus;
-	bool first_node; /* the step's first node: it tells that no rank came */
-	bool silent;	 /* print nothing for the user */
-	bool expected;	 /* the user asked for it, and a task ended well: a rank should have come */
+	bool silent;   /* print nothing for the user */
+	bool expected; /* a rank should have come here, and the user hears if none did */
 };
 
 /*

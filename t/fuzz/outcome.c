@@ -10,12 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct balance_outcome outcome = {.job = 1,
-					  .user = 1000,
-					  .first_node = true,
-					  .step = "1.0",
-					  .node = "n1",
-					  .policy = "auto"};
+	struct balance_outcome outcome = {
+		.job = 1, .user = 1000, .step = "1.0", .node = "n1", .policy = "auto"};
 	/* As in slurmstepd: a larger buffer, all 0 before. */
 	char *said;
 

@@ -59,14 +59,15 @@ static int set_up(void **state)
 {
 	(void)state;
 	balance_config = (struct mal_site){.log = MAL_LOG_SLURMD};
-	step = (struct balance_outcome){.job = 7,
-					.user = 1000,
-					.step = "7.0",
-					.node = "n1",
-					.policy = "auto",
-					.ranks = 2,
-					.cpus = 4,
-					.first_node = true};
+	step = (struct balance_outcome){
+		.job = 7,
+		.user = 1000,
+		.step = "7.0",
+		.node = "n1",
+		.policy = "auto",
+		.ranks = 2,
+		.cpus = 4,
+	};
 	record = (struct mal_outcome_record){.magic = MAL_OUTCOME_MAGIC,
 					     .version = MAL_OUTCOME_VERSION,
 					     .windows = 9,
@@ -168,7 +169,7 @@ static void no_rank_came(void **state)
 	report();
 	assert_string_equal(told, "");
 	was_said = false;
-	step.first_node = false;
+	step.expected = false;
 	report();
 	assert_string_equal(told, "");
 }
