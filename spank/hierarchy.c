@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmalleable/base/input.h"
+
 /* This process's cgroups, as the kernel names them; empty: none. */
 struct own {
 	char v1[PATH_MAX / 2], v2[PATH_MAX / 2];
@@ -173,17 +175,11 @@ bool balance_hierarchy_choose(FILE *mounts, FILE *cgroups, const char *controlle
  */
 static bool has_controller(const struct balance_hierarchy *hierarchy, const char *controller)
 {
-	char path[PATH_MAX], line[256] = "";
-	FILE *file;
-	bool has;
+	char path[PATH_MAX], line[256];
 
 	snprintf(path, sizeof(path), "%s/cgroup.controllers", hierarchy->mount);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	has = fgets(line, sizeof(line), file) && is_listed(line, " \n", controller);
-	fclose(file);
-	return has || strcmp(controller, "freezer") == 0;
+	mal_input_text(path, line, sizeof(line));
+	return is_listed(line, " \n", controller) || strcmp(controller, "freezer") == 0;
 }
 
 static enum balance_mount rate_mount(const struct balance_hierarchy *hierarchy,

@@ -20,6 +20,7 @@
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/base/descriptor.h"
+#include "libmalleable/base/input.h"
 #include "libmalleable/base/number.h"
 #include "libmalleable/base/option_parser.h"
 #include "libmalleable/base/patience.h"
@@ -321,15 +322,12 @@ static void execute(char **argv)
 static void look_at_launcher(struct mal_launcher_group *group)
 {
 	pid_t launcher = getppid();
-	char path[32];
-	FILE *file;
+	char path[32], text[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)launcher);
-	file = fopen(path, "re");
-	if (!file || fscanf(file, "%15s", group->name) != 1)
+	mal_input_text(path, text, sizeof(text));
+	if (sscanf(text, "%15s", group->name) != 1)
 		strcpy(group->name, "launcher");
-	if (file)
-		fclose(file);
 	if (mal_cpumask_get_affinity(launcher, &group->cpus) < 0)
 		mal_cpumask_get_affinity(0, &group->cpus);
 }
