@@ -4,8 +4,8 @@
  *
  * Invariant: a wrong argument is logged and ignored; it fails no job (t/t1002-plugstack.t).
  */
+#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "libmalleable/loadable/site.h"
 #include "spank/plugin.h"
@@ -33,14 +33,17 @@ void balance_args_parse(int count, char **arguments)
 
 bool balance_args_have_partitions(void)
 {
-	return mal_site_has_partitions(&all);
+	for (unsigned int i = 0; i < all.scoped_count; i++)
+		if (all.scoped[i].partition)
+			return true;
+	return false;
 }
 
 bool balance_args_limit_partitions(void)
 {
 	for (unsigned int i = 0; i < all.scoped_count; i++)
-		if (strncmp(all.scoped[i], "policies@", strlen("policies@")) == 0 ||
-		    strncmp(all.scoped[i], "max_overcommit@", strlen("max_overcommit@")) == 0)
+		if (all.scoped[i].key->offset == offsetof(struct mal_site, policies) ||
+		    all.scoped[i].key->offset == offsetof(struct mal_site, max_overcommit))
 			return true;
 	return false;
 }

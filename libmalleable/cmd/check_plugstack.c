@@ -81,8 +81,7 @@ static void print_all(const struct mal_site_arguments *all)
 {
 	char where[256] = "in partition ";
 	const size_t length = strlen(where);
-	unsigned int next = 0, filter = 0;
-	const char *argument;
+	unsigned int next = 0;
 
 	print_settings("in force", all->site, NULL);
 	while (mal_site_next_partition(all, &next, where + length, sizeof(where) - length)) {
@@ -94,8 +93,9 @@ static void print_all(const struct mal_site_arguments *all)
 		print_settings(where, &there, all->site);
 	}
 	/* Of those that fit a step the last one holds. */
-	while ((argument = mal_site_next_filter(all, &filter)))
-		printf("  for some steps: %s\n", argument);
+	for (unsigned int i = 0; i < all->scoped_count; i++)
+		if (all->scoped[i].filter)
+			printf("  for some steps: %s\n", all->scoped[i].argument);
 }
 
 /* The plugin's line: PATH and COUNT arguments. */

@@ -96,15 +96,6 @@ static void complain_unknown(const struct mal_site_arguments *arguments, const c
 	complain(arguments, argument, why.text);
 }
 
-/* KIND=NAMES of VALUE, POLICY@KIND=NAMES of default=; NULL: it is for all steps. */
-static const char *filter_of(const struct mal_setting *key, const char *value)
-{
-	const char *at =
-		key->offset == offsetof(struct mal_site, fallback) ? strchr(value, '@') : NULL;
-
-	return at ? at + 1 : NULL;
-}
-
 /* What FILTER is about, its names in *NAMES; -1: it is none. */
 static int kind_of(const char *filter, const char **names)
 {
@@ -118,57 +109,59 @@ static int kind_of(const char *filter, const char **names)
 	return mal_word_find("user|account|qos|program", kind);
 }
 
-/* Set VALUE, POLICY or POLICY@KIND=NAMES. */
-static void set_policy(const struct mal_site_arguments *arguments, const struct mal_setting *key,
-		       const char *argument, const char *value)
+/* Without its filter. */
+static void set_scoped(const struct mal_site_arguments *arguments,
+		       const struct mal_site_scoped *scoped)
 {
 	char policy[sizeof(arguments->site->fallback)];
 
-	snprintf(policy, sizeof(policy), "%.*s", (int)strcspn(value, "@"), value);
-	set(arguments, key, argument, filter_of(key, value) ? policy : value);
+	snprintf(policy, sizeof(policy), "%.*s", (int)strcspn(scoped->value, "@"), scoped->value);
+	set(arguments, scoped->key, scoped->argument, scoped->filter ? policy : scoped->value);
 }
 
 /*
  * Check an argument for some steps like the others, and keep it until the job's partition, and what
  * else it may be for, is known.
  */
-static void keep_scoped(struct mal_site_arguments *arguments, const struct mal_setting *key,
-			const char *argument, const char *value)
+static void keep_scoped(struct mal_site_arguments *arguments, const struct mal_site_scoped *scoped)
 {
-	const char *filter = filter_of(key, value), *names;
 	struct mal_site before = *arguments->site;
+	const char *names;
 
-	if (!key->by_partition) {
-		complain(arguments, argument, "cannot be set by partition");
+	if (!scoped->key->by_partition) {
+		complain(arguments, scoped->argument, "cannot be set by partition");
 		return;
 	}
-	if (filter && kind_of(filter, &names) < 0) {
-		complain(arguments, argument,
+	if (scoped->filter && kind_of(scoped->filter, &names) < 0) {
+		complain(arguments, scoped->argument,
 			 "behind @ comes user=, account=, qos= or program= with names; a partition "
 			 "comes before the =: default@PARTITION=POLICY");
 		return;
 	}
 	if (arguments->scoped_count == MAL_SITE_SCOPED_MAX) {
-		complain(arguments, argument, "too many arguments for partitions");
+		complain(arguments, scoped->argument, "too many arguments for partitions");
 		return;
 	}
-	set_policy(arguments, key, argument, value);
+	set_scoped(arguments, scoped);
 	*arguments->site = before;
-	arguments->scoped[arguments->scoped_count++] = argument;
+	arguments->scoped[arguments->scoped_count++] = *scoped;
 }
 
 static void parse_one(struct mal_site_arguments *arguments, const char *argument)
 {
 	size_t length = strcspn(argument, "=");
 	const char *value = argument[length] ? argument + length + 1 : "";
-	const char *at = memchr(argument, '@', length);
+	const char *at = memchr(argument, '@', length), *filter = strchr(value, '@');
 	const struct mal_setting *key =
 		mal_setting_find(MAL_SETTING_SITE, argument, at ? (size_t)(at - argument) : length);
+	struct mal_site_scoped scoped = {argument, value, at ? at + 1 : NULL, NULL, key};
 
+	if (key && key->offset == offsetof(struct mal_site, fallback) && filter)
+		scoped.filter = filter + 1;
 	if (!key || !argument[length])
 		complain_unknown(arguments, argument);
-	else if (at || filter_of(key, value))
-		keep_scoped(arguments, key, argument, value);
+	else if (scoped.partition || scoped.filter)
+		keep_scoped(arguments, &scoped);
 	else
 		set(arguments, key, argument, value);
 }
@@ -182,12 +175,10 @@ static bool is_first(const char *argument)
 
 void mal_site_parse(struct mal_site_arguments *arguments, int count, char **texts)
 {
-	for (int i = 0; i < count; i++)
-		if (is_first(texts[i]))
-			parse_one(arguments, texts[i]);
-	for (int i = 0; i < count; i++)
-		if (!is_first(texts[i]))
-			parse_one(arguments, texts[i]);
+	for (int last = 0; last < 2; last++)
+		for (int i = 0; i < count; i++)
+			if (is_first(texts[i]) != last)
+				parse_one(arguments, texts[i]);
 }
 
 static void check_directories(const struct mal_site_arguments *arguments)
@@ -224,47 +215,25 @@ static void check_fallback(const struct mal_site_arguments *arguments, const cha
 	complain(arguments, argument, why);
 }
 
-/* ARGUMENT's setting, and its VALUE. */
-static const struct mal_setting *split(const char *argument, const char **value)
+/* Whether SCOPED is for PARTITION (NULL: not known) too. */
+static bool is_there(const struct mal_site_scoped *scoped, const char *partition)
 {
-	*value = strchr(argument, '=') + 1;
-	return mal_setting_find(MAL_SETTING_SITE, argument, strcspn(argument, "@="));
-}
-
-/* The partition that ARGUMENT is for, behind the @; NULL: all. */
-static const char *partition_of(const char *argument)
-{
-	size_t at = strcspn(argument, "@=");
-
-	return argument[at] == '@' ? argument + at + 1 : NULL;
-}
-
-/* Whether ARGUMENT is for PARTITION (NULL: not known) too. */
-static bool is_there(const char *argument, const char *partition)
-{
-	const char *wanted = partition_of(argument);
+	const char *wanted = scoped->partition;
 	size_t length = wanted ? strcspn(wanted, "=") : 0;
 
 	return !wanted || (partition && strlen(partition) == length &&
 			   strncmp(wanted, partition, length) == 0);
 }
 
-bool mal_site_has_partitions(const struct mal_site_arguments *arguments)
+/* Whether another argument before number COUNT is for the same PARTITION. */
+static bool is_seen(const struct mal_site_arguments *arguments, unsigned int count,
+		    const char *partition)
 {
-	for (unsigned int i = 0; i < arguments->scoped_count; i++)
-		if (partition_of(arguments->scoped[i]))
-			return true;
-	return false;
-}
-
-/* Whether another argument before number COUNT is for the same partition, AT. */
-static bool is_seen(const struct mal_site_arguments *arguments, unsigned int count, const char *at)
-{
-	size_t length = strcspn(at, "=") + 1;
+	size_t length = strcspn(partition, "=") + 1;
 
 	for (unsigned int i = 0; i < count; i++)
-		if (partition_of(arguments->scoped[i]) &&
-		    strncmp(partition_of(arguments->scoped[i]) - 1, at, length) == 0)
+		if (arguments->scoped[i].partition &&
+		    strncmp(arguments->scoped[i].partition, partition, length) == 0)
 			return true;
 	return false;
 }
@@ -273,26 +242,14 @@ bool mal_site_next_partition(const struct mal_site_arguments *arguments, unsigne
 			     char *name, size_t size)
 {
 	while (*next < arguments->scoped_count) {
-		const char *scoped = arguments->scoped[*next], *at = strchr(scoped, '@');
+		const char *partition = arguments->scoped[(*next)++].partition;
 
-		if (is_seen(arguments, (*next)++, at) || !partition_of(scoped))
+		if (!partition || is_seen(arguments, *next - 1, partition))
 			continue;
-		snprintf(name, size, "%.*s", (int)strcspn(at + 1, "="), at + 1);
+		snprintf(name, size, "%.*s", (int)strcspn(partition, "="), partition);
 		return true;
 	}
 	return false;
-}
-
-const char *mal_site_next_filter(const struct mal_site_arguments *arguments, unsigned int *next)
-{
-	while (*next < arguments->scoped_count) {
-		const char *value, *argument = arguments->scoped[(*next)++];
-		const struct mal_setting *key = split(argument, &value);
-
-		if (filter_of(key, value))
-			return argument;
-	}
-	return NULL;
 }
 
 static void check_partitions(const struct mal_site_arguments *arguments)
@@ -318,20 +275,6 @@ void mal_site_check(const struct mal_site_arguments *arguments)
 	check_directories(arguments);
 	check_fallback(arguments, "");
 	check_partitions(arguments);
-}
-
-void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition)
-{
-	/* What is wrong was said when it was read. */
-	struct mal_site_arguments silent = {.site = arguments->site};
-
-	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
-		const char *value, *argument = arguments->scoped[i];
-		const struct mal_setting *key = split(argument, &value);
-
-		if (!filter_of(key, value) && is_there(argument, partition))
-			set(&silent, key, argument, value);
-	}
 }
 
 /* Whether NAMES, separated by commas, has NAME. */
@@ -370,18 +313,30 @@ static bool fits(const char *filter, const struct mal_site_step *step)
 	}
 }
 
-void mal_site_use_step(struct mal_site_arguments *arguments, const struct mal_site_step *step)
+/* Set what is for STEP in PARTITION; NULL: for all steps there. */
+static void use(const struct mal_site_arguments *arguments, const char *partition,
+		const struct mal_site_step *step)
 {
+	/* What is wrong was said when it was read. */
 	struct mal_site_arguments silent = {.site = arguments->site};
 
 	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
-		const char *value, *argument = arguments->scoped[i];
-		const struct mal_setting *key = split(argument, &value);
-		const char *filter = filter_of(key, value);
+		const struct mal_site_scoped *scoped = &arguments->scoped[i];
+		bool for_step = scoped->filter && step && fits(scoped->filter, step);
 
-		if (filter && is_there(argument, step->partition) && fits(filter, step))
-			set_policy(&silent, key, argument, value);
+		if ((step ? for_step : !scoped->filter) && is_there(scoped, partition))
+			set_scoped(&silent, scoped);
 	}
+}
+
+void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition)
+{
+	use(arguments, partition, NULL);
+}
+
+void mal_site_use_step(struct mal_site_arguments *arguments, const struct mal_site_step *step)
+{
+	use(arguments, step->partition, step);
 }
 
 void mal_site_by_program(const struct mal_site_arguments *arguments,
@@ -391,14 +346,13 @@ void mal_site_by_program(const struct mal_site_arguments *arguments,
 
 	text[0] = '\0';
 	for (unsigned int i = 0; i < arguments->scoped_count; i++) {
-		const char *value, *names, *argument = arguments->scoped[i];
-		const struct mal_setting *key = split(argument, &value);
-		const char *filter = filter_of(key, value);
+		const struct mal_site_scoped *scoped = &arguments->scoped[i];
+		const char *names;
 
-		if (filter && kind_of(filter, &names) == 3 && used < size &&
-		    is_there(argument, step->partition))
+		if (scoped->filter && kind_of(scoped->filter, &names) == 3 && used < size &&
+		    is_there(scoped, step->partition))
 			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
-						 value);
+						 scoped->value);
 	}
 	/* A part of them would be another rule. */
 	if (used >= size)

@@ -22,12 +22,17 @@ struct mal_site_arguments {
 	struct mal_site *site; /* the defaults at first */
 	/* Told of each wrong argument, by name, which is ignored. NULL: nobody is. */
 	void (*complain)(const char *argument, const char *why);
-	/* KEY@PARTITION=VALUE and default=POLICY@KIND=NAMES, as in plugstack.conf. */
-	const char *scoped[MAL_SITE_SCOPED_MAX];
+	/* KEY@PARTITION=VALUE and default=POLICY@KIND=NAMES. */
+	struct mal_site_scoped {
+		const char *argument, *value; /* as in plugstack.conf */
+		const char *partition;	      /* in ARGUMENT, up to the =; NULL: all */
+		const char *filter;	      /* KIND=NAMES in VALUE; NULL: all steps there */
+		const struct mal_setting *key;
+	} scoped[MAL_SITE_SCOPED_MAX];
 	unsigned int scoped_count;
 };
 
-/* Read the arguments, which are kept: for partitions they are read again. */
+/* Read the arguments, which are kept. */
 void mal_site_parse(struct mal_site_arguments *arguments, int count, char **texts);
 
 /*
@@ -43,9 +48,6 @@ void mal_site_check(const struct mal_site_arguments *arguments);
 bool mal_site_next_partition(const struct mal_site_arguments *arguments, unsigned int *next,
 			     char *name, size_t size);
 
-/* The next argument default=POLICY@KIND=NAMES, for a *NEXT of 0 the first; NULL: no other. */
-const char *mal_site_next_filter(const struct mal_site_arguments *arguments, unsigned int *next);
-
 /* The job runs in PARTITION: set what is set for that. */
 void mal_site_use_partition(struct mal_site_arguments *arguments, const char *partition);
 
@@ -56,9 +58,6 @@ void mal_site_use_partition(struct mal_site_arguments *arguments, const char *pa
 struct mal_site_step {
 	const char *partition, *user, *uid, *account, *qos, *program;
 };
-
-/* Whether some argument is for a partition. */
-bool mal_site_has_partitions(const struct mal_site_arguments *arguments);
 
 /* Set the default that is set for STEP, of several that fit the last one. */
 void mal_site_use_step(struct mal_site_arguments *arguments, const struct mal_site_step *step);
