@@ -29,6 +29,9 @@ struct compared {
 	struct mal_choice choice;
 	struct mal_simulation *simulation;
 	double *window_s; /* predicted, by window */
+	/* predicted times, NaN: the model knows nothing of others that used the CPUs */
+	struct mal_outcome outcome;
+	double share;
 };
 
 struct arguments {
@@ -149,16 +152,10 @@ static int change_machine(const struct arguments *arguments, struct mal_trace *t
 			       trace->package, err);
 }
 
-static int get_trace(const struct arguments *arguments, struct mal_trace *trace,
-		     struct mal_error *err)
-{
-	return mal_trace_read(trace, arguments->path, err) < 0
-		       ? -1
-		       : change_machine(arguments, trace, err);
-}
-
 static int run(struct compared *compared, const struct mal_trace *trace, struct mal_error *err)
 {
+	struct mal_outcome *outcome = &compared->outcome;
+
 	compared->simulation =
 		mal_simulation_create(compared->choice.policy, compared->choice.values,
 				      &trace->topology, trace->rank_count, trace->windows[0].owner);
@@ -168,6 +165,10 @@ static int run(struct compared *compared, const struct mal_trace *trace, struct 
 	for (size_t i = 0; i < trace->window_count; i++)
 		compared->window_s[i] = mal_simulation_window(
 			compared->simulation, mal_trace_samples(trace, &trace->windows[i]));
+	*outcome = *mal_simulation_outcome(compared->simulation);
+	if (mal_others_are_many(trace->others))
+		outcome->elapsed_s = outcome->off_s = outcome->ideal_s = NAN;
+	compared->share = mal_attained(outcome->off_s, outcome->ideal_s, outcome->elapsed_s);
 	return 0;
 }
 
@@ -196,32 +197,9 @@ static void print_phases(const struct mal_trace *trace, const struct compared *p
 	putchar('\n');
 }
 
-/* VALUE in TEXT, of SIZE bytes, with DIGITS behind the point, or - where it is not known. */
-static const char *format_number(double value, int digits, char *text, size_t size)
-{
-	snprintf(text, size, isfinite(value) ? "%.*f" : "-", digits, value);
-	return text;
-}
-
-/* Of the whole step with a policy; NaN: the model knows nothing of others that used the CPUs. */
-struct estimate {
-	double elapsed_s, off_s, ideal_s, share;
-};
-
-static struct estimate estimate_of(const struct mal_trace *trace, const struct compared *policy,
-				   const struct mal_outcome **outcome)
-{
-	const struct mal_outcome *found = *outcome = mal_simulation_outcome(policy->simulation);
-
-	if (mal_others_are_many(trace->others))
-		return (struct estimate){NAN, NAN, NAN, NAN};
-	return (struct estimate){found->elapsed_s, found->off_s, found->ideal_s,
-				 mal_attained(found->off_s, found->ideal_s, found->elapsed_s)};
-}
-
 static void print_text(const struct mal_trace *trace, const struct compared *policies, size_t count)
 {
-	const struct mal_outcome *first = mal_simulation_outcome(policies[0].simulation);
+	const struct mal_outcome *first = &policies[0].outcome;
 	char others[MAL_OTHERS_TEXT];
 
 	printf("step %s on %s, policy %s: %u rank%s, %u CPU%s, %zu window%s, %.3f s recorded%s\n",
@@ -238,15 +216,13 @@ static void print_text(const struct mal_trace *trace, const struct compared *pol
 		       first->ideal_s);
 	printf("%-32s %12s %12s %8s %8s\n", "policy", "predicted s", "to off", "attained", "moves");
 	for (size_t i = 0; i < count; i++) {
-		const struct mal_outcome *outcome;
-		struct estimate estimate = estimate_of(trace, &policies[i], &outcome);
+		const struct mal_outcome *outcome = &policies[i].outcome;
 		char predicted[32], to_off[32], share[32];
 
 		printf("%-32s %12s %12s %8s %8lu\n", policies[i].spec,
-		       format_number(estimate.elapsed_s, 3, predicted, sizeof(predicted)),
-		       format_number(estimate.elapsed_s / estimate.off_s, 4, to_off,
-				     sizeof(to_off)),
-		       format_number(estimate.share, 3, share, sizeof(share)), outcome->moves);
+		       mal_number_format(outcome->elapsed_s, 3, "", predicted),
+		       mal_number_format(outcome->elapsed_s / outcome->off_s, 4, "", to_off),
+		       mal_number_format(policies[i].share, 3, "", share), outcome->moves);
 		if (outcome->rejection)
 			printf("  rejected: %s\n", outcome->rejection);
 	}
@@ -262,23 +238,20 @@ static int print_json(const struct mal_trace *trace, const struct compared *poli
 	int failed;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct mal_outcome *outcome;
-		struct estimate estimate = estimate_of(trace, &policies[i], &outcome);
-		json_t *policy = json_pack(
-			"{s:s, s:o, s:o, s:o, s:o, s:I, s:s?}", "policy", policies[i].spec,
-			"predicted_s", mal_json_number(estimate.elapsed_s), "unbalanced_s",
-			mal_json_number(estimate.off_s), "ideal_s",
-			mal_json_number(estimate.ideal_s), "share_of_attainable",
-			mal_json_number(estimate.share), "moves", (json_int_t)outcome->moves,
-			"rejected", outcome->rejection);
-		json_t *windows = json_array();
+		const struct mal_outcome *outcome = &policies[i].outcome;
+		json_t *windows = phases ? json_array() : NULL;
 
-		for (size_t window = 0; phases && window < trace->window_count; window++)
+		for (size_t window = 0; windows && window < trace->window_count; window++)
 			json_array_append_new(windows, json_real(policies[i].window_s[window]));
-		if (phases)
-			json_object_set(policy, "windows_s", windows);
-		json_decref(windows);
-		json_array_append_new(list, policy);
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:s?, s:o*}", "policy",
+					policies[i].spec, "predicted_s",
+					mal_json_number(outcome->elapsed_s), "unbalanced_s",
+					mal_json_number(outcome->off_s), "ideal_s",
+					mal_json_number(outcome->ideal_s), "share_of_attainable",
+					mal_json_number(policies[i].share), "moves",
+					(json_int_t)outcome->moves, "rejected", outcome->rejection,
+					"windows_s", windows));
 	}
 	root = json_pack("{s:s, s:s, s:s, s:i, s:i, s:I, s:f, s:s?, s:o}", "step", trace->step,
 			 "node", trace->node, "policy", trace->policy, "ranks",
@@ -302,7 +275,9 @@ int mal_cmd_replay(int argc, char **argv)
 
 	parse_arguments(argc, argv, &arguments);
 	choose(&arguments);
-	result = get_trace(&arguments, &trace, &err);
+	result = mal_trace_read(&trace, arguments.path, &err);
+	if (result == 0)
+		result = change_machine(&arguments, &trace, &err);
 	for (size_t i = 0; result == 0 && i < arguments.policy_count; i++)
 		result = run(&policies[i], &trace, &err);
 	if (result < 0) {

@@ -67,12 +67,9 @@ static struct mal_tool tool = {.name = "malleable status", .usage = usage};
 
 static void print_percent(FILE *out, const json_t *object, const char *key)
 {
-	const json_t *value = json_object_get(object, key);
+	char text[32];
 
-	if (json_is_number(value))
-		fprintf(out, " %4.0f %%", 100 * json_number_value(value));
-	else
-		fprintf(out, " %6s", "-");
+	fprintf(out, " %6s", mal_number_format(100 * mal_json_known(object, key), 0, " %", text));
 }
 
 /* Draw COUNT CPUs as letters, scaled so that MAX CPUs fill a bar. Returns where they end. */
@@ -179,9 +176,11 @@ static void print_step(FILE *out, const json_t *status, const struct arguments *
 {
 	const json_t *list = json_object_get(status, "ranks"), *rank;
 	double measured = mal_json_number_of(status, "measured_s"),
+	       gain = mal_json_known(status, "unbalanced_s") / measured,
 	       reported_s = mal_json_number_of(status, "running_s"), max;
 	/* The user's controller may report any number. */
 	long running = reported_s > 0 && reported_s < 1e12 ? (long)reported_s : 0;
+	char texts[2][32];
 	size_t i;
 
 	fprintf(out, "%-18s %-12s %-9s %5zu %-12s %5ld:%02ld:%02ld",
@@ -189,16 +188,10 @@ static void print_step(FILE *out, const json_t *status, const struct arguments *
 		mal_json_text_of(status, "policy"), json_array_size(list),
 		mal_json_text_of(status, "cpus"), running / 3600, running / 60 % 60, running % 60);
 	/* Balancing did nothing where it only looks on. */
-	if (measured > 0 && strcmp(mal_json_text_of(status, "policy"), "observe") != 0 &&
-	    json_is_number(json_object_get(status, "unbalanced_s")))
-		fprintf(out, " %6.2f x", mal_json_number_of(status, "unbalanced_s") / measured);
-	else
-		fprintf(out, " %8s", "-");
-	if (json_is_number(json_object_get(status, "share_of_attainable")))
-		fprintf(out, " %10.2f", mal_json_number_of(status, "share_of_attainable"));
-	else
-		fprintf(out, " %10s", "-");
-	fputc('\n', out);
+	if (!(measured > 0) || strcmp(mal_json_text_of(status, "policy"), "observe") == 0)
+		gain = NAN;
+	fprintf(out, " %8s %10s\n", mal_number_format(gain, 2, " x", texts[0]),
+		mal_number_format(mal_json_known(status, "share_of_attainable"), 2, "", texts[1]));
 	if (json_is_string(json_object_get(status, "rejected")))
 		fprintf(out, "  the policy was rejected: %.250s\n",
 			mal_json_text_of(status, "rejected"));

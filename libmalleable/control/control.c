@@ -198,14 +198,6 @@ int malleable_control_cpus(malleable_control *control, int rank, char *list, siz
 	return result;
 }
 
-/* The number KEY of OBJECT, NaN: not known. */
-static double known(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static struct malleable_control_times times_of(const json_t *region)
 {
 	const json_t *part = json_object_get(region, "efficiency");
@@ -215,18 +207,18 @@ static struct malleable_control_times times_of(const json_t *region)
 		.runs = (unsigned long long)json_integer_value(json_object_get(region, "runs")),
 		.ranks = (int)json_integer_value(json_object_get(region, "ranks")),
 		.cpus = (int)json_integer_value(json_object_get(region, "cpus")),
-		.elapsed_s = known(region, "elapsed_s"),
-		.mpi_s = known(region, "mpi_s"),
-		.offered_s = known(region, "offered_s"),
-		.outside_part = known(region, "outside_part"),
-		.offer_saves_s = known(region, "offer_saves_s"),
-		.parallel = known(part, "parallel"),
-		.mpi = known(mpi, "parallel"),
-		.load_balance = known(mpi, "load_balance"),
-		.communication = known(mpi, "communication"),
-		.openmp = known(openmp, "parallel"),
-		.serial = known(openmp, "serial"),
-		.regions = known(openmp, "regions"),
+		.elapsed_s = mal_json_known(region, "elapsed_s"),
+		.mpi_s = mal_json_known(region, "mpi_s"),
+		.offered_s = mal_json_known(region, "offered_s"),
+		.outside_part = mal_json_known(region, "outside_part"),
+		.offer_saves_s = mal_json_known(region, "offer_saves_s"),
+		.parallel = mal_json_known(part, "parallel"),
+		.mpi = mal_json_known(mpi, "parallel"),
+		.load_balance = mal_json_known(mpi, "load_balance"),
+		.communication = mal_json_known(mpi, "communication"),
+		.openmp = mal_json_known(openmp, "parallel"),
+		.serial = mal_json_known(openmp, "serial"),
+		.regions = mal_json_known(openmp, "regions"),
 	};
 }
 
