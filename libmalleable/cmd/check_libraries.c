@@ -72,8 +72,6 @@ static void check_files(const char *libdir)
 		snprintf(path, sizeof(path), "%s/%s", libdir, names[i]);
 		check_file(path);
 	}
-	unsetenv("MALLEABLE_LOADER");
-	unsetenv("MALLEABLE_FILE");
 }
 
 /* Of a library whose name has no version here our own file tells. */

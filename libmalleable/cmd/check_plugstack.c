@@ -199,7 +199,7 @@ int mal_check_plugstack(const char *file)
 		 slash ? slurm : "/etc/slurm");
 	now.in_force = !file;
 	check_file(file ? file : path, 0);
-	if (now.in_force && now.plugins && !now.wrong && mal_check_srun(&err) < 0)
+	if (now.in_force && now.plugins && !now.wrong && mal_check_srun(NULL, &err) < 0)
 		complain(PLUGIN, err.text);
 	file = file ? file : path;
 	mal_built_print(stdout);

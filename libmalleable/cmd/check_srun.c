@@ -12,18 +12,20 @@
 
 #include "libmalleable/base/printable.h"
 
-/* Its usage has the options of plugins. It asks no daemon, unless it gets its files from one. */
-#define COMMAND "timeout 20 srun --help 2>&1"
 /* The exit status of a shell that finds no command, and of timeout. */
 #define NO_COMMAND 127
 
-int mal_check_srun(struct mal_error *err)
+int mal_check_srun(const char *conf, struct mal_error *err)
 {
-	FILE *stream = popen(COMMAND, "re");
 	char line[512], why[256] = "srun --help does not list it";
 	bool found = false, told = false;
+	FILE *stream;
 	int status;
 
+	/* Its usage has the options of plugins. It asks no daemon, unless one has its files. */
+	snprintf(line, sizeof(line), "%s%s timeout 20 srun --help 2>&1", conf ? "SLURM_CONF=" : "",
+		 conf ? conf : "");
+	stream = popen(line, "re");
 	if (!stream)
 		return 0;
 	while (fgets(line, sizeof(line), stream)) {
@@ -52,8 +54,7 @@ static bool write_file(const char *path, const char *text)
 
 int mal_check_srun_name(const char *name, struct mal_error *err)
 {
-	const char *before = getenv("SLURM_CONF"),
-		   *conf = before ? before : "/etc/slurm/slurm.conf";
+	const char *conf = getenv("SLURM_CONF") ?: "/etc/slurm/slurm.conf";
 	char directory[] = "/tmp/malleable-check.XXXXXX", plugstack[64], slurm[64];
 	char line[PATH_MAX], lines[PATH_MAX + 128];
 	int result = 0;
@@ -70,13 +71,8 @@ int mal_check_srun_name(const char *name, struct mal_error *err)
 	snprintf(line, sizeof(line), "optional %s\n", name);
 	if (!write_file(plugstack, line) || !write_file(slurm, lines))
 		result = mal_fail_errno(err, "cannot ask srun: %s", directory);
-	setenv("SLURM_CONF", slurm, 1);
 	if (result == 0)
-		result = mal_check_srun(err);
-	if (before)
-		setenv("SLURM_CONF", before, 1);
-	else
-		unsetenv("SLURM_CONF");
+		result = mal_check_srun(slurm, err);
 	unlink(plugstack);
 	unlink(slurm);
 	rmdir(directory);

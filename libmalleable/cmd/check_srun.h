@@ -9,8 +9,8 @@
 
 #include "libmalleable/base/error.h"
 
-/* With the plugstack.conf that is in force. Returns 0, or -1 with ERR: what srun complains of. */
-int mal_check_srun(struct mal_error *err);
+/* With slurm.conf CONF, NULL: that in force. Returns 0, or -1 with ERR: what srun complains of. */
+int mal_check_srun(const char *conf, struct mal_error *err);
 
 /* With a line for the plugin NAME, which has no directory. Returns the same. */
 int mal_check_srun_name(const char *name, struct mal_error *err);
