@@ -50,13 +50,6 @@ static const char usage[] =
 
 static const struct mal_tool tool = {.name = "malleable-join", .usage = usage};
 
-static bool is(const char *name, const char *value)
-{
-	const char *found = getenv(name);
-
-	return found && strcmp(found, value) == 0;
-}
-
 /* For what is said once. */
 static bool is_first(void)
 {
@@ -89,11 +82,13 @@ static void print_once(const char *text)
 /* The shell of salloc, not in a step: nothing here is in the allocation. */
 static bool is_in_job(void)
 {
+	const char *asked = getenv("SLURM_BALANCE");
+
 	if (getenv(MAL_ENV_JOB)) {
 		mal_script_tell();
 		return true;
 	}
-	if (getenv("SLURM_BALANCE") && !getenv("SLURM_STEP_ID") && !is("SLURM_BALANCE", "off"))
+	if (asked && strcmp(asked, "off") != 0 && !getenv("SLURM_STEP_ID"))
 		print_once("the launcher runs outside of the job's steps: the ranks that it starts "
 			   "here "
 			   "run unbalanced; srun --balance starts balanced ones");

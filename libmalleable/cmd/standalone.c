@@ -24,23 +24,24 @@
 #define END_TIMEOUT_MS 2500
 #define START_TIMEOUT_MS 10000
 
-/* Named by our process number, which no other running process of the user has. */
-static int make_socket(char *path, size_t size, int *fd)
+/*
+ * Named by our process number, which no other running process of the user has. Returns a
+ * descriptor, or -1 with an empty PATH.
+ */
+static int make_socket(char *path, size_t size)
 {
 	char directory[MAL_SOCKET_PATH];
+	int fd = -1;
 
-	*fd = -1;
-	if (mal_rundir_find_own(true, directory, sizeof(directory), NULL) < 0 ||
-	    snprintf(path, size, "%s/%ld", directory, (long)getpid()) >= (int)size) {
-		path[0] = '\0';
-		return -1;
+	if (mal_rundir_find_own(true, directory, sizeof(directory), NULL) == 0 &&
+	    snprintf(path, size, "%s/%ld", directory, (long)getpid()) < (int)size) {
+		mal_rundir_clean_up(directory, mal_channel_is_open);
+		unlink(path);
+		fd = mal_channel_listen(path, geteuid(), getegid(), NULL);
 	}
-	mal_rundir_clean_up(directory, mal_channel_is_open);
-	unlink(path);
-	*fd = mal_channel_listen(path, geteuid(), getegid(), NULL);
-	if (*fd < 0)
+	if (fd < 0)
 		path[0] = '\0';
-	return *fd < 0 ? -1 : 0;
+	return fd;
 }
 
 static void remove_socket(char *path)
@@ -52,21 +53,19 @@ static void remove_socket(char *path)
 	unlink(path);
 	*end = '\0';
 	rmdir(path); /* unless something is in it */
-	path[0] = '\0';
 }
 
 static int launch(struct mal_standalone *standalone, struct mal_launch_options *options,
 		  struct mal_error *err)
 {
-	int result;
+	int fd = make_socket(standalone->socket, sizeof(standalone->socket)), result;
 
 	options->arguments.segment_fd = standalone->segment_fd;
-	if (make_socket(standalone->socket, sizeof(standalone->socket),
-			&options->arguments.listen_fd) == 0)
-		options->arguments.socket = standalone->socket;
+	options->arguments.listen_fd = fd;
+	options->arguments.socket = fd < 0 ? NULL : standalone->socket;
 	result = mal_launch(&standalone->launched, options, mal_patience_ms(START_TIMEOUT_MS), err);
-	if (options->arguments.listen_fd >= 0)
-		close(options->arguments.listen_fd);
+	if (fd >= 0)
+		close(fd);
 	return result;
 }
 
@@ -144,7 +143,6 @@ void mal_standalone_end(struct mal_standalone *standalone, bool complains,
 	}
 	if (standalone->segment_fd >= 0)
 		close(standalone->segment_fd);
-	standalone->segment_fd = -1;
 	remove_socket(standalone->socket);
 }
 
