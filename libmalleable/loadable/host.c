@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmalleable/base/clock.h"
+#include "libmalleable/base/descriptor.h"
 #include "libmalleable/base/patience.h"
 #include "libmalleable/base/spawn.h"
 #include "libmalleable/loadable/exchange.h"
@@ -79,16 +81,11 @@ out:
 
 const char *mal_host_wait(struct mal_host *host)
 {
-	struct pollfd ready = {.fd = host->socket, .events = POLLIN};
-	int found;
 	char byte;
 
-	do
-		found = poll(&ready, 1, mal_patience_ms(LIMIT_MS));
-	while (found < 0 && errno == EINTR);
-	if (found == 0)
+	if (!mal_descriptor_wait(host->socket, POLLIN, mal_now_ms() + mal_patience_ms(LIMIT_MS)))
 		return "it took too long";
-	return found > 0 && recv(host->socket, &byte, 1, 0) == 1 ? NULL : "it crashed";
+	return recv(host->socket, &byte, 1, 0) == 1 ? NULL : "it crashed";
 }
 
 const char *mal_host_ask(struct mal_host *host)
