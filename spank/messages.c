@@ -98,39 +98,34 @@ static int set_stderr_aside(int *caught)
 	return kept;
 }
 
-/* Returns false if a user who is TOLD did not get all of the lines. */
-static bool put_stderr_back(int kept, int caught, bool told)
+static void put_stderr_back(int kept, int caught)
 {
 	char text[8192];
-	bool done = true;
+	bool told = !log_alone;
 	ssize_t got;
 
 	dup2(kept, STDERR_FILENO);
 	close(kept);
 	while ((got = read(caught, text, sizeof(text))) > 0)
-		done = done && (!told || pass_on(text, (size_t)got));
+		told = told && pass_on(text, (size_t)got);
 	close(caught);
-	return done;
 }
 
 /*
- * Let WRITER, a function of Slurm's, write TEXT. Returns false if a user who is TOLD did not get it
- * in time. Outside slurmstepd standard error is the caller's own.
+ * Let WRITER, a function of Slurm's, write TEXT. Outside slurmstepd standard error is the caller's
+ * own.
  */
-static bool put_line(void (*writer)(const char *format, ...), const char *format, const char *text,
-		     bool told)
+static void put_line(void (*writer)(const char *format, ...), const char *text)
 {
-	int caught, kept;
+	bool remote = spank_context() == S_CTX_REMOTE;
+	int caught, kept = remote ? set_stderr_aside(&caught) : -1;
 
-	if (spank_context() != S_CTX_REMOTE) {
-		writer(format, text);
-		return true;
-	}
-	kept = set_stderr_aside(&caught);
-	if (kept < 0 && (!told || !mal_descriptor_wait(STDERR_FILENO, POLLOUT, mal_now_ms())))
-		return false;
-	writer(format, text);
-	return kept < 0 || put_stderr_back(kept, caught, told);
+	if (remote && kept < 0 &&
+	    (log_alone || !mal_descriptor_wait(STDERR_FILENO, POLLOUT, mal_now_ms())))
+		return;
+	writer("%s", text);
+	if (kept >= 0)
+		put_stderr_back(kept, caught);
 }
 
 /* Not by Slurm, which writes each line to slurmd's log too. */
@@ -178,7 +173,7 @@ static void put(void (*writer)(const char *format, ...), const char *name, const
 	vsnprintf(text + used, sizeof(text) - used, format, args);
 	mal_make_printable(text, strlen(text), false);
 	keep_apart(text + strlen(OURS));
-	put_line(writer, "%s", text, !log_alone);
+	put_line(writer, text);
 }
 
 void balance_error(const char *format, ...)
@@ -213,5 +208,5 @@ void balance_log_step(const char *line)
 	char text[1024];
 
 	snprintf(text, sizeof(text), OURS "%s", line);
-	put_line(slurm_info, "%s", text, !log_alone);
+	put_line(slurm_info, text);
 }
