@@ -227,8 +227,10 @@ static void join_pool(struct mal_cpumask *idle)
 /* Say in the pool whether the controller runs. */
 static void settle_in_pool(bool runs)
 {
+	/* Its name is what its path has behind the directory. */
 	if (step.pool &&
-	    balance_job_cpus_settle(step.pool, runs ? balance_socket_name(&step.socket) : "") < 0)
+	    balance_job_cpus_settle(step.pool,
+				    runs ? step.socket.path + sizeof(MAL_SOCKET_DIR) : "") < 0)
 		step.pool = NULL;
 }
 

@@ -19,12 +19,15 @@
 #include <unistd.h>
 
 #include "libmalleable/base/clock.h"
+#include "libmalleable/base/input.h"
 #include "libmalleable/base/number.h"
 
 /* Stands for an empty value in a file. */
 #define NONE "-"
 /* Retries if the last step of the job removes the lock file meanwhile. */
 #define TRIES 100
+/* Longest file. */
+#define ENTRY_MAX (2 * MAL_CPUMASK_TEXT + 128)
 
 static void job_path(unsigned int job, char *path, size_t size)
 {
@@ -122,19 +125,14 @@ int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct m
 
 bool balance_entry_read(unsigned int job, unsigned int step, struct balance_entry *entry)
 {
-	char path[64], own[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT];
-	FILE *file;
-	int got;
+	char path[64], text[ENTRY_MAX], own[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT];
 
 	entry_path(job, step, path, sizeof(path));
-	file = fopen(path, "re");
-	if (!file)
-		return false;
+	mal_input_text(path, text, sizeof(text));
 	*entry = (struct balance_entry){.step = step};
-	got = fscanf(file, "%3071s %3071s %u %d %63s", own, idle, &entry->pooled, &entry->pid,
-		     entry->socket);
-	fclose(file);
-	if (got != 5 || mal_cpumask_parse(own, &entry->own, NULL) < 0)
+	if (sscanf(text, "%3071s %3071s %u %d %63s", own, idle, &entry->pooled, &entry->pid,
+		   entry->socket) != 5 ||
+	    mal_cpumask_parse(own, &entry->own, NULL) < 0)
 		return false;
 	if (strcmp(entry->socket, NONE) == 0)
 		entry->socket[0] = '\0';
@@ -188,16 +186,12 @@ int balance_entries_set_cgroup(unsigned int job, const struct balance_cgroup *cg
 bool balance_entries_get_cgroup(unsigned int job, struct balance_cgroup *cgroup)
 {
 	unsigned int version = 0;
-	char path[64];
-	FILE *file;
+	char path[64], text[PATH_MAX + 16];
 	bool found;
 
 	file_path(job, "cgroup", path, sizeof(path));
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	found = fscanf(file, "%u %4095[^\n]", &version, cgroup->job) == 2;
-	fclose(file);
+	mal_input_text(path, text, sizeof(text));
+	found = sscanf(text, "%u %4095[^\n]", &version, cgroup->job) == 2;
 	cgroup->v2 = version == 2;
 	return found && (version == 1 || version == 2);
 }

@@ -7,7 +7,6 @@
 #include "spank/socket.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"
@@ -33,13 +32,6 @@ int balance_socket_make(struct balance_socket *socket, uint32_t job, uint32_t st
 	if (socket->fd < 0)
 		*socket = BALANCE_SOCKET_NONE;
 	return socket->fd < 0 ? -1 : 0;
-}
-
-const char *balance_socket_name(const struct balance_socket *socket)
-{
-	const char *slash = strrchr(socket->path, '/');
-
-	return slash ? slash + 1 : "";
 }
 
 void balance_socket_close(struct balance_socket *socket)

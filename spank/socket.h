@@ -26,9 +26,6 @@ struct balance_socket {
 int balance_socket_make(struct balance_socket *socket, uint32_t job, uint32_t step, uid_t uid,
 			gid_t gid, struct mal_error *err);
 
-/* The socket's name in its directory, by which others find it; empty: none. */
-const char *balance_socket_name(const struct balance_socket *socket);
-
 /* Close the socket in this process only. */
 void balance_socket_close(struct balance_socket *socket);
 

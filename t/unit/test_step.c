@@ -314,7 +314,6 @@ IDLE(const char *, balance_options_without_effect, (void), NULL)
 IDLE(void, balance_errors_to_log, (bool alone), NOTHING)
 IDLE(bool, balance_slurmctld_use_partition, (uint32_t job), !now.no_limits)
 IDLE(void, balance_errors_from_node, (uint32_t number, uint32_t count), NOTHING)
-IDLE(const char *, balance_socket_name, (const struct balance_socket *socket), "")
 IDLE(int, balance_site_report_make, (void), -1)
 IDLE(void, balance_site_report_store,
      (int *fd, const char *step_name, const char *node, uid_t user, gid_t group), NOTHING)
