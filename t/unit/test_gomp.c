@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * test_gomp.c: programs for libgomp: which variables keep them on it, and their clock and pauses.
+ * test_gomp.c: programs for libgomp: which variables keep them on it, their clock and pauses, and
+ * where libomp is.
  */
 #include "t/unit/rank_fixture.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "libmalleable/rank/program/gomp.h"
 #include "libmalleable/rank/program/gomp_only.h"
+#include "libmalleable/rank/program/libomp.h"
 #include "libmalleable/rank/program/runtime.h"
 
 double omp_get_wtick(void);
@@ -161,6 +166,44 @@ static void variables_keep_libgomp(void **state)
 	environ = before;
 }
 
+/* A link to a library, in the second directory: what is in the first one is none. */
+static void libomp_is_where_ld_so_finds_it(void **state)
+{
+	char directory[] = "/tmp/gomp-XXXXXX", first[32], none[64], file[64], list[96];
+	struct mal_libomp libomp;
+	Dl_info cmocka;
+
+	(void)state;
+	assert_int_not_equal(dladdr((void *)_cmocka_run_group_tests, &cmocka), 0);
+	assert_non_null(mkdtemp(directory));
+	snprintf(first, sizeof(first), "%s/first", directory);
+	snprintf(none, sizeof(none), "%s/" MAL_LIBOMP, first);
+	snprintf(file, sizeof(file), "%s/" MAL_LIBOMP, directory);
+	snprintf(list, sizeof(list), "%s:%s", first, directory);
+	assert_int_equal(mkdir(first, 0700), 0);
+	fclose(fopen(none, "w"));
+	assert_int_equal(symlink(cmocka.dli_fname, file), 0);
+	setenv("LD_LIBRARY_PATH", list, 1);
+	assert_true(mal_libomp_open(&libomp, "/nowhere/libgomp.so.1"));
+	assert_string_equal(libomp.path, file);
+	assert_true(mal_libomp_has(&libomp, "_cmocka_run_group_tests"));
+	/* It calls that one. */
+	assert_false(mal_libomp_has(&libomp, "malloc"));
+	assert_false(mal_libomp_has(&libomp, "omp_get_max_threads"));
+	mal_elf_file_close(&libomp.file);
+	/* At last beside libgomp, if it is in no place of the system's. */
+	setenv("LD_LIBRARY_PATH", first, 1);
+	snprintf(list, sizeof(list), "%s/libgomp.so.1", directory);
+	assert_true(mal_libomp_open(&libomp, list));
+	assert_non_null(strstr(libomp.path, "/" MAL_LIBOMP));
+	mal_elf_file_close(&libomp.file);
+	unsetenv("LD_LIBRARY_PATH");
+	unlink(none);
+	unlink(file);
+	rmdir(first);
+	rmdir(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +211,7 @@ int main(void)
 		cmocka_unit_test_setup(the_clock_is_libgomps, set_up),
 		cmocka_unit_test_setup(pauses, set_up),
 		cmocka_unit_test(variables_keep_libgomp),
+		cmocka_unit_test(libomp_is_where_ld_so_finds_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,8 @@
 /*
  * libomp.c: find the file of LLVM's runtime (glibc's dl-cache.h).
  *
- * Invariant: a function is found where the file defines it, and nowhere else
- * (t/unit/test_objects.c: libomp_lacks_calls; t/t2006-builds.t).
+ * Invariant: a function is found where the file defines it, and nowhere else (t/unit/test_gomp.c:
+ * libomp_is_where_ld_so_finds_it; t/t2006-builds.t).
  */
 #include "libmalleable/rank/program/libomp.h"
 
