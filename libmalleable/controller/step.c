@@ -42,19 +42,10 @@ static void name_files(struct mal_step_facts *step)
 {
 	struct mal_arguments *arguments = &step->arguments;
 	const char **files[MAL_FILES] = {&arguments->report_file, &arguments->trace_file};
-	const struct mal_file_facts facts = {
-		.step = arguments->step,
-		.node = arguments->node,
-		.job_name = arguments->job_name,
-		.array_job = arguments->array_job,
-		.array_task = arguments->array_task,
-		.node_number = arguments->node_number,
-		.node_files = arguments->node_files,
-	};
 
 	for (size_t i = 0; i < MAL_FILES; i++)
 		if (*files[i])
-			*files[i] = mal_file_name(*files[i], &facts, step->files[i],
+			*files[i] = mal_file_name(*files[i], arguments, step->files[i],
 						  sizeof(step->files[i]), &step->derived[i]);
 }
 

@@ -16,7 +16,7 @@
 #define WIDTH_MAX 10u
 
 struct writing {
-	const struct mal_file_facts *facts;
+	const struct mal_arguments *facts;
 	char *path;
 	size_t size, used; /* used is above size once it does not fit */
 	bool has_node, has_task;
@@ -83,7 +83,7 @@ static bool add_letter(struct writing *to, char letter, unsigned int width)
 	}
 }
 
-const char *mal_file_name(const char *name, const struct mal_file_facts *facts, char *path,
+const char *mal_file_name(const char *name, const struct mal_arguments *facts, char *path,
 			  size_t size, bool *added)
 {
 	struct writing to = {.facts = facts, .path = path, .size = size};

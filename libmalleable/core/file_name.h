@@ -5,26 +5,15 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
-/* What stands for the letters. */
-struct mal_file_facts {
-	const char *step;	  /* JOB.STEP, JOB.LAUNCHER; without a number job and step are 0 */
-	const char *node;	  /* its name, %h is that up to the first point */
-	const char *job_name;	  /* NULL: unknown */
-	const char *array_job;	  /* NULL: it is no task of an array */
-	const char *array_task;	  /* the same */
-	unsigned int node_number; /* in the step, from 0 */
-	bool node_files;	  /* each node needs a file of its own */
-};
+#include "libmalleable/core/arguments.h"
 
 /*
- * Make PATH, of SIZE bytes, of NAME: %j job, %s step, %a task of the array (0: none), %A job of the
- * whole array, %n number of the node, %h its name, %x the job's name, %% a percent sign; %4j has
- * leading zeros. Anything else stays. In an array .TASK is added to a name with neither %a nor %j,
- * and with NODE_FILES .NODE to one with neither %n nor %h; *ADDED says whether. Returns PATH, or
- * NAME where that would not fit. Thread safe.
+ * Make PATH, of SIZE bytes, of NAME: %j job, %s step (0 without a number in FACTS' step), %a task
+ * of the array (0: none), %A job of the whole array, %n number of the node, %h its name up to the
+ * first point, %x the job's name, %% a percent sign; %4j has leading zeros. Anything else stays.
+ * In an array .TASK is added to a name with neither %a nor %j, and with node_files .NODE to one
+ * with neither %n nor %h; *ADDED says whether. Returns PATH, or NAME where that would not fit.
+ * Thread safe.
  */
-const char *mal_file_name(const char *name, const struct mal_file_facts *facts, char *path,
+const char *mal_file_name(const char *name, const struct mal_arguments *facts, char *path,
 			  size_t size, bool *added);

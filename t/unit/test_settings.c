@@ -365,7 +365,7 @@ static void names_of_files(void **state)
 		{"100%%j%", "100%j%"},
 		{"%k%5%-%-%12", "%k%-%-%12"},
 	};
-	struct mal_file_facts facts = {
+	struct mal_arguments facts = {
 		.step = "12.3", .node = "n1.site.org", .job_name = "my/job", .node_number = 4};
 	char path[64];
 	bool added;
@@ -376,14 +376,14 @@ static void names_of_files(void **state)
 			mal_file_name(names[i].name, &facts, path, sizeof(path), &added),
 			names[i].wanted);
 	assert_false(added);
-	facts.node_files = true;
+	facts.node_files = 1;
 	assert_string_equal(mal_file_name("/r", &facts, path, sizeof(path), &added),
 			    "/r.n1.site.org");
 	assert_true(added);
 	assert_string_equal(mal_file_name("/r%n", &facts, path, sizeof(path), &added), "/r4");
 	assert_string_equal(mal_file_name("/r%h", &facts, path, sizeof(path), &added), "/rn1");
 	assert_false(added);
-	facts.node_files = false;
+	facts.node_files = 0;
 	facts.array_job = "10";
 	facts.array_task = "7";
 	assert_string_equal(mal_file_name("/%A_%3a", &facts, path, sizeof(path), &added),
@@ -391,12 +391,12 @@ static void names_of_files(void **state)
 	assert_string_equal(mal_file_name("/r%j", &facts, path, sizeof(path), &added), "/r12");
 	assert_string_equal(mal_file_name("/r%s", &facts, path, sizeof(path), &added), "/r3.7");
 	assert_true(added);
-	facts.node_files = true;
+	facts.node_files = 1;
 	assert_string_equal(mal_file_name("/r", &facts, path, sizeof(path), &added),
 			    "/r.7.n1.site.org");
-	facts = (struct mal_file_facts){.step = "12.3", .node = "n1"};
+	facts = (struct mal_arguments){.step = "12.3", .node = "n1"};
 	assert_string_equal(mal_file_name("%A_%a", &facts, path, sizeof(path), &added), "12_0");
-	facts = (struct mal_file_facts){.step = "mpirun", .node = "n1"};
+	facts = (struct mal_arguments){.step = "mpirun", .node = "n1"};
 	assert_string_equal(mal_file_name("%j.%s.%x", &facts, path, sizeof(path), &added), "0.0.");
 	assert_string_equal(mal_file_name("%j%j%j", &facts, path, 3, &added), "%j%j%j");
 	assert_string_equal(mal_file_name("%j%j%j", &facts, path, 4, &added), "000");
