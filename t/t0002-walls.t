@@ -92,7 +92,7 @@ ok "the controller's parts are constant elsewhere" constant \
 	libmalleable/controller/state/controller.h mal_controller "ranks[0].running = false" \
 	"command->length = 0" "deciding->plans++" "off_switch->off_now = true" \
 	"allocation->read = true" "leaving->cpus.bits[0]++" "settling->until = 0" \
-	"totals->windows++" "rank_totals[0].work_s = 0" "last_window->measured = true" \
+	"totals->windows++" "rank_totals[0].work_s = 0" "last[0].running = true" \
 	"plausibility->now = true"
 state=libmalleable/rank/state/rank.h
 # rank_parts TREE: each part of a rank, and the module that its comment names first.

@@ -186,7 +186,7 @@ const struct mal_view *mal_planning_view(const struct mal_controller *controller
 		(struct mal_view){&planning->topology, ranks, planning->samples, planning->owner};
 	mal_read_owners(controller, planning->owner);
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		planning->samples[rank] = controller->last_window->samples[rank];
+		planning->samples[rank] = controller->last[rank];
 		planning->samples[rank].running = controller->ranks[rank].running;
 		planning->samples[rank].cpus = 0;
 	}

@@ -84,7 +84,7 @@ struct mal_parts {
 	struct mal_settling settling;
 	struct mal_totals totals;
 	struct mal_rank_totals rank_totals[MAL_MAX_RANKS];
-	struct mal_last_window last_window;
+	struct mal_sample last[MAL_MAX_RANKS];
 	struct mal_plausibility plausibility;
 };
 
@@ -103,7 +103,7 @@ static int make_parts(struct mal_controller *controller)
 	controller->settling = &parts->settling;
 	controller->totals = &parts->totals;
 	controller->rank_totals = parts->rank_totals;
-	controller->last_window = &parts->last_window;
+	controller->last = parts->last;
 	controller->plausibility = &parts->plausibility;
 	return 0;
 }

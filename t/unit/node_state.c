@@ -13,7 +13,7 @@
 
 const struct mal_sample *node_sample(const struct mal_controller *controller, unsigned int rank)
 {
-	return &controller->last_window->samples[rank];
+	return &controller->last[rank];
 }
 
 const struct mal_rank_view *node_rank(const struct mal_controller *controller, unsigned int rank)

@@ -395,15 +395,14 @@ static void cpu_being_left_is_offered_again(void **state)
 /* We are the first of two steps. The other one has far more work. */
 static void open_pool(void)
 {
-	struct mal_last_window *last = (struct mal_last_window *)controller.last_window;
+	struct mal_sample *last = (struct mal_sample *)controller.last;
 
 	bind_to_0();
 	step.arguments.socket = MAL_SOCKET_DIR "/we";
 	assert_int_equal(mal_pool_set(&controller, "we:0-5:0-7 they:6-7:0-7", NULL), 0);
-	last->measured = true;
+	((struct mal_totals *)controller.totals)->windows = 1;
 	for (unsigned int rank = 0; rank < RANKS; rank++)
-		last->samples[rank] =
-			(struct mal_sample){.running = true, .elapsed_s = 1, .work_s = 0.1};
+		last[rank] = (struct mal_sample){.running = true, .elapsed_s = 1, .work_s = 0.1};
 	answer = "6-7 \n2 0 9.0 0.0 6\n";
 }
 

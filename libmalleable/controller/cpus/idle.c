@@ -15,7 +15,7 @@ static unsigned int find_taker(const struct mal_controller *controller, const ui
 	unsigned int ranks = controller->step->segment.rank_count, found = ranks;
 
 	for (unsigned int rank = 0; rank < ranks; rank++) {
-		unsigned int max = controller->last_window->samples[rank].max;
+		unsigned int max = controller->last[rank].max;
 
 		if (!controller->ranks[rank].running || (max && counts[rank] >= max) ||
 		    (found < ranks && counts[rank] >= counts[found]))

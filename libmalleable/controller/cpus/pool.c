@@ -94,7 +94,7 @@ static struct mal_cpumask held(const struct mal_controller *controller, const un
 {
 	struct mal_cpumask mask = mal_idle_and_owned(controller, owners);
 
-	if (!controller->last_window->measured)
+	if (!controller->totals->windows)
 		for (unsigned int i = 0; controller->pool && i < controller->pool->count; i++)
 			if (controller->pool->peers[i].self)
 				mal_cpumask_union(&mask, &controller->pool->peers[i].own);
@@ -104,7 +104,7 @@ static struct mal_cpumask held(const struct mal_controller *controller, const un
 static struct mal_pool_rank describe_rank(const struct mal_controller *controller,
 					  unsigned int rank, unsigned int cpus)
 {
-	const struct mal_sample *last = &controller->last_window->samples[rank];
+	const struct mal_sample *last = &controller->last[rank];
 	double elapsed = last->elapsed_s > 0 ? last->elapsed_s : 1;
 
 	return (struct mal_pool_rank){.cpus = cpus,
@@ -135,7 +135,7 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		struct mal_pool_rank view = describe_rank(controller, rank, counts[rank]);
 
-		if (controller->ranks[rank].running && controller->last_window->measured)
+		if (controller->ranks[rank].running && controller->totals->windows)
 			fprintf(out, "%u %u %.6f %.6f %u\n", view.cpus, view.max, view.work,
 				view.serial, counts[rank] ? keeps[rank] : MAL_MAX_CPUS);
 	}

@@ -169,7 +169,6 @@ static struct estimate without(const struct scene *scene)
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples)
 {
 	struct mal_totals *totals = (struct mal_totals *)controller->totals;
-	struct mal_last_window *last = (struct mal_last_window *)controller->last_window;
 	unsigned int ranks = controller->step->segment.rank_count, cpus = 0, own = 0,
 		     home[MAL_MAX_RANKS] = {0};
 	double elapsed = mal_model_elapsed(samples, ranks),
@@ -179,7 +178,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	struct estimate off = {elapsed, elapsed};
 	double sum = 0, even, ideal;
 
-	memcpy(last->samples, samples, ranks * sizeof(*samples));
+	memcpy((struct mal_sample *)controller->last, samples, ranks * sizeof(*samples));
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		if (!samples[rank].running)
 			continue;
@@ -204,7 +203,6 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		totals->unsure_s += off.max - off.min;
 	}
 	totals->windows++;
-	last->measured = true;
 	totals->elapsed_s += elapsed;
 	totals->off_s += off.min;
 	totals->ideal_s +=

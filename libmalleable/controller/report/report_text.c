@@ -295,7 +295,7 @@ static void add_ways(struct mal_text *text, const struct mal_controller *control
 				  .lend_times = lent ? controller->deciding->lend_times : 0};
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
-		count[rank] = controller->last_window->samples[rank].cpus;
+		count[rank] = controller->last[rank].cpus;
 	add_way(text, controller, "", &way);
 }
 

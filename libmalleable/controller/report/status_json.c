@@ -66,7 +66,7 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 {
 	const struct mal_rank_view *view = &controller->ranks[rank];
 	const struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
-	const struct mal_sample *sample = &controller->last_window->samples[rank];
+	const struct mal_sample *sample = &controller->last[rank];
 	double elapsed = sample->elapsed_s > 0 ? sample->elapsed_s : NAN;
 	double busy =
 		(sample->work_s + sample->serial_s) / (elapsed * (sample->cpus ? sample->cpus : 1));

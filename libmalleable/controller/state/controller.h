@@ -166,12 +166,6 @@ struct mal_off_switch {
 	uint64_t looked; /* tick */
 };
 
-/* What the ranks did in the last window, all 0 before the first. */
-struct mal_last_window {
-	bool measured; /* any window so far was one that counts in the totals */
-	struct mal_sample samples[MAL_MAX_RANKS];
-};
-
 /* CPUs that ranks are to leave. */
 struct mal_leaving {
 	struct mal_cpumask cpus; /* nobody's, but threads of ranks may be there still */
@@ -204,10 +198,10 @@ struct mal_controller {
 	const struct mal_settling *settling;	 /* cpus/evict.h */
 	struct mal_pool *pool;			 /* cpus/pool.h; NULL without pool=job */
 	/* What the ranks do. */
-	struct mal_sampling *sampling;		     /* load/sampling.h */
-	const struct mal_totals *totals;	     /* load/totals.h */
-	const struct mal_rank_totals *rank_totals;   /* by number; load/totals.h */
-	const struct mal_last_window *last_window;   /* load/totals.h */
+	struct mal_sampling *sampling;		   /* load/sampling.h */
+	const struct mal_totals *totals;	   /* load/totals.h */
+	const struct mal_rank_totals *rank_totals; /* by number; load/totals.h */
+	const struct mal_sample *last; /* in the last window, all 0 before; load/totals.h */
 	const struct mal_plausibility *plausibility; /* load/plausibility.h */
 	struct mal_history *history;	       /* load/history.h; NULL: nothing is noted yet */
 	struct mal_recording *recording;       /* load/recording.h; NULL: there is none */
