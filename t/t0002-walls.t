@@ -88,12 +88,24 @@ constant() {
 			2>"$work/err" && grep -q 'read-only\|const-qualified' "$work/err" || return
 	done
 }
-ok "the controller's parts are constant elsewhere" constant \
-	libmalleable/controller/state/controller.h mal_controller "ranks[0].running = false" \
-	"command->length = 0" "deciding->plans++" "off_switch->off_now = true" \
-	"allocation->read = true" "leaving->cpus.bits[0]++" "settling->until = 0" \
-	"totals->windows++" "rank_totals[0].work_s = 0" "last[0].running = true" \
-	"plausibility->now = true"
+controller=libmalleable/controller/state/controller.h
+# controller_parts TREE: each part of the controller, and the module that stands beside it.
+controller_parts() {
+	sed -nE "s/^\tMAL_CONTROLLER_PARTS?\(\w+, (\w+)\);.*\/\* (.*\/)?(\w+)\.h.*/\1 \3/p" \
+		"$1/$controller"
+}
+controller_elsewhere() {
+	controller_parts "$1" | while read -r part module; do
+		grep -rlw "${part}_own" "$1/libmalleable/controller" --include='*.c' |
+			grep -v "/$module\.c$"
+	done
+}
+ok "the controller's parts are constant elsewhere" all_of "constant $controller mal_controller \
+	'ranks[0].running = false' 'command.length = 0' deciding.plans++ \
+	'off_switch.off_now = true' 'allocation.read = true' 'leaving.cpus.bits[0]++' \
+	'settling.until = 0' totals.windows++ 'rank_totals[0].work_s = 0' \
+	'last[0].running = true' 'plausibility.now = true'" "none controller_elsewhere ." \
+	"[ \$(controller_parts . | wc -l) = 11 ]"
 state=libmalleable/rank/state/rank.h
 # rank_parts TREE: each part of a rank, and the module that its comment names first.
 rank_parts() {

@@ -10,26 +10,21 @@
 
 #define LOOK_S 1.0
 
-static struct mal_off_switch *own(const struct mal_controller *controller)
-{
-	return (struct mal_off_switch *)controller->off_switch;
-}
-
 /* Look at the switch, once a second at most. Returns whether it was turned since. */
 static bool is_turned(struct mal_controller *controller)
 {
 	const char *file = controller->step->arguments.off_file;
-	uint64_t now = mal_ticks(), looked = controller->off_switch->looked;
+	uint64_t now = mal_ticks(), looked = controller->off_switch.looked;
 	bool off_now;
 
 	if (!file || (looked && mal_ticks_to_s(now - looked) < LOOK_S))
 		return false;
-	own(controller)->looked = now;
+	controller->off_switch_own.looked = now;
 	off_now = mal_admin_is_off(file);
-	if (off_now == controller->off_switch->off_now)
+	if (off_now == controller->off_switch.off_now)
 		return false;
-	own(controller)->off_now = off_now;
-	own(controller)->ever_off = true;
+	controller->off_switch_own.off_now = off_now;
+	controller->off_switch_own.ever_off = true;
 	return true;
 }
 
@@ -37,7 +32,7 @@ void mal_admin_switch_update(struct mal_controller *controller)
 {
 	if (!is_turned(controller))
 		return;
-	if (controller->off_switch->off_now) {
+	if (controller->off_switch.off_now) {
 		mal_evict_idle(controller);
 		mal_plan_home(controller);
 	} else {

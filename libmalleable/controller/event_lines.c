@@ -32,8 +32,8 @@ static bool is_moving(const struct mal_controller *controller)
 static void read_now(const struct mal_controller *controller, struct mal_events *events)
 {
 	*events = (struct mal_events){
-		.policy = controller->deciding->policy,
-		.plans = controller->deciding->plans,
+		.policy = controller->deciding.policy,
+		.plans = controller->deciding.plans,
 		.moving = is_moving(controller),
 	};
 	mal_read_owners(controller, events->owners);

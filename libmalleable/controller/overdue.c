@@ -34,7 +34,7 @@ void mal_overdue_begin(struct mal_controller *controller, const struct mal_windo
 {
 	controller->overdue->due =
 		mal_ticks() + mal_s_to_ticks(fmax(window ? TIMES * window->elapsed_s : 0, LEAST_S));
-	controller->overdue->plan = moves ? controller->deciding->plans : 0;
+	controller->overdue->plan = moves ? controller->deciding.plans : 0;
 	controller->overdue->back = 0;
 }
 
@@ -43,10 +43,10 @@ void mal_overdue_look(struct mal_controller *controller)
 	if (!controller->overdue->plan || mal_ticks() < controller->overdue->due)
 		return;
 	/* Orders or the administrator's switch may have come after it. */
-	if (controller->overdue->plan == controller->deciding->plans) {
+	if (controller->overdue->plan == controller->deciding.plans) {
 		mal_read_owners(controller, controller->overdue->moved);
 		mal_plan_take_back(controller, controller->overdue->before);
-		controller->overdue->back = controller->deciding->plans;
+		controller->overdue->back = controller->deciding.plans;
 		controller->overdue->taken_back = mal_ticks();
 	}
 	controller->overdue->plan = 0;
@@ -60,8 +60,7 @@ static bool is_of_move(const struct mal_controller *controller, const struct mal
 {
 	unsigned int ranks = controller->step->segment.rank_count;
 
-	if (!controller->overdue->back ||
-	    controller->overdue->back != controller->deciding->plans ||
+	if (!controller->overdue->back || controller->overdue->back != controller->deciding.plans ||
 	    window->elapsed_s < mal_ticks_to_s(mal_ticks() - controller->overdue->taken_back))
 		return false;
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)

@@ -11,14 +11,9 @@
 #include "policies/decide/decision.h"
 #include "policies/decide/rejection.h"
 
-static struct mal_deciding *own(const struct mal_controller *controller)
-{
-	return (struct mal_deciding *)controller->deciding;
-}
-
 void mal_plan_open(struct mal_controller *controller)
 {
-	struct mal_orders *orders = &own(controller)->orders;
+	struct mal_orders *orders = &controller->deciding_own.orders;
 
 	mal_orders_open(orders, controller->step->segment.rank_count, controller->step->cpu_count);
 	orders->floor = controller->step->arguments.min_cpus;
@@ -26,7 +21,7 @@ void mal_plan_open(struct mal_controller *controller)
 
 void mal_plan_close(struct mal_controller *controller)
 {
-	const struct mal_deciding *deciding = controller->deciding;
+	const struct mal_deciding *deciding = &controller->deciding;
 
 	if (deciding->policy && deciding->policy->destroy)
 		deciding->policy->destroy(deciding->policy_state);
@@ -35,7 +30,7 @@ void mal_plan_close(struct mal_controller *controller)
 int mal_plan_set_policy(struct mal_controller *controller, const struct mal_policy *policy,
 			const double *values, struct mal_error *err)
 {
-	struct mal_deciding *deciding = own(controller);
+	struct mal_deciding *deciding = &controller->deciding_own;
 	void *state = NULL;
 
 	if (policy && policy->create) {
@@ -70,7 +65,7 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 	struct mal_header *header = controller->step->segment.header;
 	uint32_t rules = MAL_RULE_READY;
 
-	own(controller)->binds = plan->bind;
+	controller->deciding_own.binds = plan->bind;
 	if (plan->bind)
 		rules |= MAL_RULE_BIND;
 	if (plan->bind &&
@@ -102,21 +97,21 @@ static void set_use(struct mal_controller *controller, const unsigned int *use)
 static void publish(struct mal_controller *controller, const unsigned int *owner)
 {
 	mal_owners_plan(controller, owner);
-	atomic_store(&controller->step->segment.header->plan, ++own(controller)->plans);
+	atomic_store(&controller->step->segment.header->plan, ++controller->deciding_own.plans);
 }
 
 static void reject(struct mal_controller *controller)
 {
 	struct mal_plan nothing = {0};
 
-	own(controller)->rejected = controller->deciding->rejection;
+	controller->deciding_own.rejected = controller->deciding.rejection;
 	set_rules(controller, &nothing);
 	set_use(controller, NULL);
 }
 
 bool mal_plan_make(struct mal_controller *controller, const struct mal_window *window)
 {
-	struct mal_deciding *deciding = own(controller);
+	struct mal_deciding *deciding = &controller->deciding_own;
 	unsigned int count[MAL_MAX_RANKS], use[MAL_MAX_RANKS];
 	unsigned int owner[MAL_MAX_CPUS], begin[MAL_MAX_CPUS];
 	struct mal_topology topology = mal_allocation_topology(controller);
@@ -125,7 +120,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 	struct mal_plan plan = {.count = count, .owner = owner, .use = use};
 	const char *rejection;
 
-	if (deciding->rejected || controller->off_switch->off_now || !deciding->policy->decide)
+	if (deciding->rejected || controller->off_switch.off_now || !deciding->policy->decide)
 		return false;
 	if (!window)
 		mal_read_owners(controller, begin);
@@ -133,7 +128,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 				 &plan, &rejection)) {
 	case MAL_DECISION_NONE: return false;
 	case MAL_DECISION_REJECTED:
-		mal_rejection_describe(rejection, &view, &plan, controller->totals->windows,
+		mal_rejection_describe(rejection, &view, &plan, controller->totals.windows,
 				       deciding->rejection);
 		mal_recording_plan(controller, &plan, deciding->rejection);
 		reject(controller);
@@ -156,7 +151,7 @@ bool mal_plan_make(struct mal_controller *controller, const struct mal_window *w
 void mal_plan_home(struct mal_controller *controller)
 {
 	unsigned int owner[MAL_MAX_CPUS];
-	struct mal_plan plan = {.bind = controller->deciding->binds, .owner = owner};
+	struct mal_plan plan = {.bind = controller->deciding.binds, .owner = owner};
 
 	mal_read_owners(controller, owner);
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
@@ -235,8 +230,7 @@ int mal_plan_obey(struct mal_controller *controller, const struct mal_orders *or
 	struct mal_planning planning;
 	const struct mal_view *view = mal_planning_view(controller, &planning);
 	unsigned int count[MAL_MAX_RANKS], owner[MAL_MAX_CPUS];
-	struct mal_plan plan = {
-		.bind = controller->deciding->binds, .count = count, .owner = owner};
+	struct mal_plan plan = {.bind = controller->deciding.binds, .count = count, .owner = owner};
 	const char *rejection;
 	bool move = mal_decide_under(orders, NULL, NULL, view, &plan, &rejection) ==
 			    MAL_DECISION_MADE &&
@@ -245,7 +239,7 @@ int mal_plan_obey(struct mal_controller *controller, const struct mal_orders *or
 	if (move && !can_be_handed_over(view, &plan))
 		return mal_fail(err, "ranks of one CPU cannot swap it: each keeps it until it has "
 				     "got another");
-	own(controller)->orders = *orders;
+	controller->deciding_own.orders = *orders;
 	if (move)
 		publish(controller, plan.owner);
 	return 0;
@@ -257,15 +251,15 @@ void mal_plan_take_back(struct mal_controller *controller, const unsigned int *o
 	const struct mal_view *view = mal_planning_view(controller, &planning);
 	unsigned int count[MAL_MAX_RANKS], within[MAL_MAX_CPUS];
 	struct mal_plan plan = {
-		.bind = controller->deciding->binds, .count = count, .owner = within};
+		.bind = controller->deciding.binds, .count = count, .owner = within};
 	enum mal_decision decision;
 	const char *rejection;
 
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (planning.owner[i] < view->rank_count && owner[i] < view->rank_count)
 			planning.owner[i] = owner[i];
-	decision = mal_decide_under(&controller->deciding->orders, NULL, NULL, view, &plan,
-				    &rejection);
+	decision =
+		mal_decide_under(&controller->deciding.orders, NULL, NULL, view, &plan, &rejection);
 	if (decision != MAL_DECISION_REJECTED)
 		publish(controller, decision == MAL_DECISION_MADE ? plan.owner : planning.owner);
 }

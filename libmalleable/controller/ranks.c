@@ -24,13 +24,13 @@ static void recover(struct mal_controller *controller, unsigned int rank)
 
 	mal_request_forget(segment, rank);
 	atomic_store(&segment->ranks[rank].binding, 0);
-	if (controller->deciding->binds)
+	if (controller->deciding.binds)
 		mal_evict_rebind(controller);
 	/* Whose region ends from here on looks at its words; whose ended before is seen below. */
 	for (unsigned int i = 0; i < segment->rank_count; i++)
 		mal_notify_cpus_changed(controller, i);
 	taken = mal_owners_recover(controller, rank);
-	if (taken && controller->deciding->binds)
+	if (taken && controller->deciding.binds)
 		mal_evict_rebind(controller);
 	for (unsigned int i = 0; i < segment->rank_count; i++) {
 		mal_request_ask(segment, i, true);
@@ -46,7 +46,7 @@ static bool is_gone(int32_t pid)
 /* What the step runs. Only the first rank whose command line can be read counts. */
 static void note_command(struct mal_controller *controller, int32_t pid)
 {
-	struct mal_command *command = (struct mal_command *)controller->command;
+	struct mal_command *command = &controller->command_own;
 	char path[64];
 	FILE *file;
 
@@ -60,17 +60,12 @@ static void note_command(struct mal_controller *controller, int32_t pid)
 	fclose(file);
 }
 
-static struct mal_rank_view *view_of(const struct mal_controller *controller, unsigned int rank)
-{
-	return (struct mal_rank_view *)&controller->ranks[rank];
-}
-
 static void begin(struct mal_controller *controller, unsigned int rank, int32_t pid)
 {
 	struct mal_cpumask home = controller->step->segment.ranks[rank].home;
 
 	mal_cpumask_intersect(&home, &controller->step->allocation);
-	*view_of(controller, rank) =
+	controller->ranks_own[rank] =
 		(struct mal_rank_view){.known = true, .running = true, .pid = pid, .home = home};
 	mal_sampling_rank_came(controller);
 	note_command(controller, pid);
@@ -83,14 +78,14 @@ static void end(struct mal_controller *controller, unsigned int rank, bool died)
 {
 	if (died)
 		atomic_store(&controller->step->segment.ranks[rank].state, MAL_RANK_DEAD);
-	view_of(controller, rank)->running = false;
-	view_of(controller, rank)->left = true;
+	controller->ranks_own[rank].running = false;
+	controller->ranks_own[rank].left = true;
 	mal_sampling_rank_left(controller, rank);
 }
 
 static void update_rank(struct mal_controller *controller, unsigned int rank)
 {
-	struct mal_rank_view *view = view_of(controller, rank);
+	struct mal_rank_view *view = &controller->ranks_own[rank];
 	struct mal_rank_slot *slot = &controller->step->segment.ranks[rank];
 	uint32_t state = atomic_load(&slot->state);
 	int32_t pid = atomic_load(&slot->pid);
@@ -105,7 +100,7 @@ static void update_rank(struct mal_controller *controller, unsigned int rank)
 		/* The next program has taken its CPUs back; others' threads may be there still. */
 		if (!replaced)
 			recover(controller, rank);
-		else if (controller->deciding->binds)
+		else if (controller->deciding.binds)
 			mal_evict_rebind(controller);
 	}
 	if (view->running || state == MAL_RANK_ABSENT || pid <= 0)

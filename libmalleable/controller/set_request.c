@@ -157,14 +157,14 @@ static int set_orders(struct mal_controller *controller, const struct request *r
 {
 	struct mal_planning planning;
 	const struct mal_view *view = mal_planning_view(controller, &planning);
-	struct mal_orders orders = controller->deciding->orders;
+	struct mal_orders orders = controller->deciding.orders;
 	unsigned int rank;
 
-	if (controller->off_switch->off_now)
+	if (controller->off_switch.off_now)
 		return mal_fail(err, "balancing is switched off by the administrator");
-	if (!controller->deciding->binds)
+	if (!controller->deciding.binds)
 		return mal_fail(err, "policy %s moves no CPUs: set another first, such as external",
-				controller->deciding->policy->name);
+				controller->deciding.policy->name);
 	/* One may be given what another one leaves. */
 	for (size_t i = 0; i < count; i++)
 		if (requests[i].cpus && requests[i].rank &&
@@ -267,7 +267,7 @@ int mal_set_request(struct mal_controller *controller, struct mal_client *client
 
 void mal_set_end(struct mal_controller *controller, const struct mal_client *client)
 {
-	struct mal_orders orders = controller->deciding->orders;
+	struct mal_orders orders = controller->deciding.orders;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		if (client->holds[rank])

@@ -73,47 +73,10 @@ int mal_step_open(struct mal_step_facts *step, const struct mal_arguments *argum
 	return 0;
 }
 
-/* What one module writes each, and all read. */
-struct mal_parts {
-	struct mal_rank_view ranks[MAL_MAX_RANKS];
-	struct mal_command command;
-	struct mal_deciding deciding;
-	struct mal_off_switch off_switch;
-	struct mal_allocation allocation;
-	struct mal_leaving leaving;
-	struct mal_settling settling;
-	struct mal_totals totals;
-	struct mal_rank_totals rank_totals[MAL_MAX_RANKS];
-	struct mal_sample last[MAL_MAX_RANKS];
-	struct mal_plausibility plausibility;
-};
-
-static int make_parts(struct mal_controller *controller)
-{
-	struct mal_parts *parts = controller->parts = calloc(1, sizeof(*parts));
-
-	if (!parts)
-		return -1;
-	controller->ranks = parts->ranks;
-	controller->command = &parts->command;
-	controller->deciding = &parts->deciding;
-	controller->off_switch = &parts->off_switch;
-	controller->allocation = &parts->allocation;
-	controller->leaving = &parts->leaving;
-	controller->settling = &parts->settling;
-	controller->totals = &parts->totals;
-	controller->rank_totals = parts->rank_totals;
-	controller->last = parts->last;
-	controller->plausibility = &parts->plausibility;
-	return 0;
-}
-
 int mal_controller_open(struct mal_controller *controller, const struct mal_step_facts *step,
 			const struct mal_cpumask *idle, struct mal_error *err)
 {
 	controller->step = step;
-	if (make_parts(controller) < 0)
-		return mal_fail(err, "out of memory");
 	mal_allocation_open(controller, idle);
 	mal_plausibility_open(controller);
 	mal_plan_open(controller);
@@ -155,7 +118,7 @@ void mal_controller_take_round(struct mal_controller *controller, struct mal_win
 		mal_history_note(controller, window);
 		mal_recording_window(controller, window);
 		mal_alternatives_window(controller, window);
-		moves = !controller->plausibility->now && mal_plan_make(controller, window);
+		moves = !controller->plausibility.now && mal_plan_make(controller, window);
 		mal_sampling_adapt(controller, moves);
 		mal_overdue_begin(controller, window, moves);
 		/* Last: the window knows nothing of it. */
@@ -194,7 +157,7 @@ void mal_controller_serve(struct mal_controller *controller)
 		mal_pool_update(controller);
 		mal_evict_settle(controller);
 		mal_overdue_look(controller);
-		soon = mal_events_look(controller) || controller->settling->until;
+		soon = mal_events_look(controller) || controller->settling.until;
 		mal_futex_wait(&header->wake, wake, soon ? SLEEP_SETTLE_NS : SLEEP_NS);
 		/* A hostile rank may kick without end; a round is never that urgent. */
 		if (atomic_load(&header->wake) - wake > 1000)
@@ -210,8 +173,6 @@ void mal_controller_serve(struct mal_controller *controller)
 
 void mal_controller_close(struct mal_controller *controller)
 {
-	if (!controller->parts)
-		return;
 	mal_alternatives_close(controller);
 	mal_plan_close(controller);
 	mal_plausibility_close(controller);
@@ -221,5 +182,4 @@ void mal_controller_close(struct mal_controller *controller)
 	free(controller->overdue);
 	free(controller->summaries);
 	free(controller->pool);
-	free(controller->parts);
 }

@@ -45,7 +45,7 @@ static void tell_error(int report_fd, const struct mal_error *err)
 static void send_record(const struct mal_controller *controller, const struct mal_report *report,
 			int report_fd)
 {
-	const struct mal_totals *totals = controller->totals;
+	const struct mal_totals *totals = &controller->totals;
 	const struct mal_outcome_record record = {
 		.magic = MAL_OUTCOME_MAGIC,
 		.version = MAL_OUTCOME_VERSION,

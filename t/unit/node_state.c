@@ -23,12 +23,12 @@ const struct mal_rank_view *node_rank(const struct mal_controller *controller, u
 
 const struct mal_totals *node_totals(const struct mal_controller *controller)
 {
-	return controller->totals;
+	return &controller->totals;
 }
 
 const struct mal_plausibility *node_plausibility(const struct mal_controller *controller)
 {
-	return controller->plausibility;
+	return &controller->plausibility;
 }
 
 size_t node_history(const struct mal_controller *controller)
@@ -42,7 +42,7 @@ size_t node_history(const struct mal_controller *controller)
 
 unsigned int node_plans(const struct mal_controller *controller)
 {
-	return controller->deciding->plans;
+	return controller->deciding.plans;
 }
 
 double node_window_s(const struct mal_controller *controller)
@@ -63,22 +63,22 @@ uint64_t node_stride(const struct mal_controller *controller)
 
 const char *node_rejected(const struct mal_controller *controller)
 {
-	return controller->deciding->rejected;
+	return controller->deciding.rejected;
 }
 
 const char *node_policy(const struct mal_controller *controller)
 {
-	return controller->deciding->policy->name;
+	return controller->deciding.policy->name;
 }
 
 bool node_is_settling(const struct mal_controller *controller)
 {
-	return controller->settling->until;
+	return controller->settling.until;
 }
 
 bool node_binds(const struct mal_controller *controller)
 {
-	return controller->deciding->binds;
+	return controller->deciding.binds;
 }
 
 const char *node_format(const struct mal_cpumask *mask)
@@ -91,17 +91,17 @@ const char *node_format(const struct mal_cpumask *mask)
 
 const char *node_idle(const struct mal_controller *controller)
 {
-	return node_format(&controller->allocation->idle);
+	return node_format(&controller->allocation.idle);
 }
 
 const char *node_leaving(const struct mal_controller *controller)
 {
-	return node_format(&controller->leaving->cpus);
+	return node_format(&controller->leaving.cpus);
 }
 
 const char *node_kept(const struct mal_controller *controller)
 {
-	return node_format(&controller->leaving->kept);
+	return node_format(&controller->leaving.kept);
 }
 
 const char *node_owned(unsigned int rank)
@@ -126,23 +126,22 @@ const char *node_planned(unsigned int rank)
 
 void node_set_totals(struct mal_controller *controller, struct mal_totals totals)
 {
-	*(struct mal_totals *)controller->totals = totals;
+	controller->totals_own = totals;
 }
 
 void node_set_plausibility(struct mal_controller *controller, struct mal_plausibility found)
 {
-	*(struct mal_plausibility *)controller->plausibility = found;
+	controller->plausibility_own = found;
 }
 
 void node_set_kept(struct mal_controller *controller, const char *cpus)
 {
-	assert_int_equal(
-		mal_cpumask_parse(cpus, (struct mal_cpumask *)&controller->leaving->kept, NULL), 0);
+	assert_int_equal(mal_cpumask_parse(cpus, &controller->leaving_own.kept, NULL), 0);
 }
 
 void node_set_was_off(struct mal_controller *controller)
 {
-	((struct mal_off_switch *)controller->off_switch)->ever_off = true;
+	controller->off_switch_own.ever_off = true;
 }
 
 void node_admin_switch(bool off)
@@ -169,9 +168,9 @@ void node_set_stat(const char *stat)
 /* The CPUs outside of the step, of which nobody here may have any. */
 static const char *wrong_outside(const struct mal_controller *controller)
 {
-	struct mal_cpumask outside = controller->allocation->idle;
+	struct mal_cpumask outside = controller->allocation.idle;
 
-	mal_cpumask_union(&outside, &controller->leaving->cpus);
+	mal_cpumask_union(&outside, &controller->leaving.cpus);
 	mal_cpumask_drop(&outside, &controller->step->allocation);
 	if (mal_cpumask_count(&outside))
 		return "the controller counts on a CPU outside of the allocation";

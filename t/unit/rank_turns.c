@@ -382,7 +382,7 @@ static void open_controller(void)
 	memset(&controller, 0, sizeof(controller));
 	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
 			 0);
-	((struct mal_deciding *)controller.deciding)->binds = true;
+	controller.deciding_own.binds = true;
 	mal_ranks_update(&controller);
 }
 

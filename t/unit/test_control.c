@@ -243,7 +243,7 @@ static void events_cost_readers(void **state)
 /* Orders of who holds them end with the connection, but for ranks that others ordered since. */
 static void held_orders_end(void **state)
 {
-	const struct mal_order *orders = node->deciding->orders.ranks;
+	const struct mal_order *orders = node->deciding.orders.ranks;
 
 	(void)state;
 	assert_string_equal(node_ask(node, "hold"), "ok\n");
@@ -260,7 +260,7 @@ static void held_orders_end(void **state)
 /* Who holds orders and reads no answers is disconnected, and nobody waits for it. */
 static void the_deaf_hold_nothing(void **state)
 {
-	const struct mal_order *orders = node->deciding->orders.ranks;
+	const struct mal_order *orders = node->deciding.orders.ranks;
 
 	(void)state;
 	assert_string_equal(node_ask(node, "hold"), "ok\n");

@@ -336,7 +336,7 @@ static bool first_turns(struct mal_controller *controller, void *context)
 
 	if (*turns == 2) {
 		assert_int_equal(node_totals(controller)->windows, 0);
-		assert_true(controller->allocation->read);
+		assert_true(controller->allocation.read);
 	}
 	return turn(controller, turns);
 }
@@ -348,7 +348,7 @@ static void places_are_read_in_time(void **state)
 	(void)state;
 	node_close(node);
 	node = node_open(3, 2, "--policy=auto --off-file=/off");
-	assert_false(node->allocation->read);
+	assert_false(node->allocation.read);
 	node_run(node, first_turns, &turns);
 	assert_true(node_totals(node)->windows > 10);
 }

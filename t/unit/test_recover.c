@@ -160,7 +160,7 @@ static int set_up(void **state)
 	memset(&controller, 0, sizeof(controller));
 	assert_int_equal(mal_controller_open(&controller, &step, &(struct mal_cpumask){{0}}, NULL),
 			 0);
-	((struct mal_deciding *)controller.deciding)->binds = true;
+	controller.deciding_own.binds = true;
 	mal_ranks_update(&controller);
 	return 0;
 }
@@ -356,14 +356,14 @@ static void thread_bound_by_the_program_keeps_its_cpu(void **state)
 	need_cpus();
 	stubborn = idle_threads[0];
 	assert_int_equal(mal_evict_withdraw(&controller, "1", NULL), -1);
-	assert_false(mal_cpumask_count(&controller.leaving->kept));
+	assert_false(mal_cpumask_count(&controller.leaving.kept));
 	settle(2);
-	assert_false(controller.settling->until);
-	assert_true(mal_cpumask_has(&controller.leaving->kept, 1));
+	assert_false(controller.settling.until);
+	assert_true(mal_cpumask_has(&controller.leaving.kept, 1));
 	assert_true(says("0-5 1\n"));
 	assert_int_equal(mal_evict_withdraw(&controller, "1", NULL), -1);
 	/* It is not looked at more often for being asked again. */
-	assert_false(controller.settling->until);
+	assert_false(controller.settling.until);
 	stubborn = 0;
 	settle(2);
 	assert_true(says("0,2-5 \n"));
@@ -395,12 +395,12 @@ static void cpu_being_left_is_offered_again(void **state)
 /* We are the first of two steps. The other one has far more work. */
 static void open_pool(void)
 {
-	struct mal_sample *last = (struct mal_sample *)controller.last;
+	struct mal_sample *last = controller.last_own;
 
 	bind_to_0();
 	step.arguments.socket = MAL_SOCKET_DIR "/we";
 	assert_int_equal(mal_pool_set(&controller, "we:0-5:0-7 they:6-7:0-7", NULL), 0);
-	((struct mal_totals *)controller.totals)->windows = 1;
+	controller.totals_own.windows = 1;
 	for (unsigned int rank = 0; rank < RANKS; rank++)
 		last[rank] = (struct mal_sample){.running = true, .elapsed_s = 1, .work_s = 0.1};
 	answer = "6-7 \n2 0 9.0 0.0 6\n";
@@ -420,7 +420,7 @@ static void passed_on_when_left(void **state)
 	step.segment.ranks[2].binding = 1;
 	look();
 	look();
-	assert_true(mal_cpumask_count(&controller.leaving->cpus));
+	assert_true(mal_cpumask_count(&controller.leaving.cpus));
 	look();
 	assert_string_equal(reported, "");
 	step.segment.ranks[2].binding = 0;

@@ -305,7 +305,7 @@ static void verdict_beside_others(void **state)
 	says("no estimate: 22.000 s, others used 48 % of the CPUs: try a quiet node");
 	does_not_say("times as slow");
 	assert_true(isnan(mal_verdict_off(node, 22)));
-	((struct mal_deciding *)node->deciding)->rejected = "CPU 3 twice";
+	node->deciding_own.rejected = "CPU 3 twice";
 	says("no estimate: 22.000 s, the policy was rejected: try another one");
 	start_again("lewi");
 	/* A gain is no better known than a loss. */
@@ -1018,16 +1018,16 @@ static void memory_is_told(void **state)
 	says("memory: the system does not tell where pages are");
 	busy(0, 0, 1);
 	busy(1, 2, 1);
-	memset((unsigned int *)node->allocation->numa, 0, 4 * sizeof(unsigned int));
+	memset(node->allocation_own.numa, 0, 4 * sizeof(unsigned int));
 	looked(0, 7, 0);
 	says("memory: all of it is on one NUMA node, as the ranks' CPUs");
-	((unsigned int *)node->allocation->numa)[2] = 1;
+	node->allocation_own.numa[2] = 1;
 	looked(1, 40, 960);
 	says("memory: it is on the NUMA nodes on which the ranks compute");
 	looked(1, 380, 620);
 	busy(1, 1, 0.25);
 	busy(1, 3, 0.25);
-	((unsigned int *)node->allocation->numa)[3] = 1;
+	node->allocation_own.numa[3] = 1;
 	says("memory: rank 1 has 38 % of its pages on NUMA node 0, 83 % of its CPU time on node 1");
 	root = read_json(true);
 	has(json_array_get(json_object_get(root, "per_rank"), 1), "memory",

@@ -4,14 +4,9 @@
 
 #include "libmalleable/trace/places.h"
 
-static struct mal_allocation *own(const struct mal_controller *controller)
-{
-	return (struct mal_allocation *)controller->allocation;
-}
-
 void mal_allocation_open(struct mal_controller *controller, const struct mal_cpumask *idle)
 {
-	own(controller)->idle = *idle;
+	controller->allocation_own.idle = *idle;
 }
 
 int mal_allocation_parse(const struct mal_controller *controller, const char *list,
@@ -25,18 +20,18 @@ int mal_allocation_parse(const struct mal_controller *controller, const char *li
 
 void mal_allocation_add_idle(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
-	mal_cpumask_union(&own(controller)->idle, cpus);
+	mal_cpumask_union(&controller->allocation_own.idle, cpus);
 }
 
 void mal_allocation_drop_idle(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
-	mal_cpumask_drop(&own(controller)->idle, cpus);
+	mal_cpumask_drop(&controller->allocation_own.idle, cpus);
 }
 
 void mal_allocation_read_places(struct mal_controller *controller)
 {
 	const struct mal_step_facts *step = controller->step;
-	struct mal_allocation *allocation = own(controller);
+	struct mal_allocation *allocation = &controller->allocation_own;
 
 	if (allocation->read)
 		return;
@@ -57,7 +52,7 @@ void mal_allocation_read_places(struct mal_controller *controller)
 
 struct mal_topology mal_allocation_topology(const struct mal_controller *controller)
 {
-	const struct mal_allocation *allocation = controller->allocation;
+	const struct mal_allocation *allocation = &controller->allocation;
 
 	return (struct mal_topology){controller->step->cpu_count, allocation->l3, allocation->numa,
 				     allocation->package,

@@ -24,11 +24,6 @@
 #define LEAVE_TRIES 3
 #define LEAVE_PAUSE_NS 500000
 
-static struct mal_settling *own(const struct mal_controller *controller)
-{
-	return (struct mal_settling *)controller->settling;
-}
-
 /*
  * The CPUs on which RANK's threads may be: those that it uses, and those that it has lent, where it
  * waits.
@@ -79,7 +74,7 @@ static void evict_process(const struct mal_controller *controller, unsigned int 
 
 static void evict_all(const struct mal_controller *controller)
 {
-	bool leaving = mal_cpumask_count(&controller->leaving->cpus);
+	bool leaving = mal_cpumask_count(&controller->leaving.cpus);
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		if (controller->ranks[rank].running || (controller->ranks[rank].left && leaving))
@@ -180,7 +175,7 @@ static void evict_losers(struct mal_controller *controller, const bool *lost)
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		if (!lost[rank])
 			continue;
-		own(controller)->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
+		controller->settling_own.until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
 		if (controller->ranks[rank].running)
 			evict_process(controller, rank);
 		mal_notify_cpus_changed(controller, rank);
@@ -208,7 +203,7 @@ void mal_evict_receive(struct mal_controller *controller, unsigned int rank)
 	uint16_t counts[MAL_MAX_RANKS];
 
 	mal_count_owned(controller, counts);
-	if (counts[rank] || !controller->deciding->binds)
+	if (counts[rank] || !controller->deciding.binds)
 		return;
 	mal_idle_hand_out(controller);
 	help_out(controller, rank, lost);
@@ -221,20 +216,20 @@ void mal_evict_receive(struct mal_controller *controller, unsigned int rank)
 void mal_evict_settle(struct mal_controller *controller)
 {
 	uint64_t now = mal_ticks();
-	double period = controller->settling->until ? SETTLE_PERIOD_S : KEEP_PERIOD_S;
+	double period = controller->settling.until ? SETTLE_PERIOD_S : KEEP_PERIOD_S;
 
 	/* Its ranks may run on CPUs, as far as the kernel knows, that are others' now. */
-	bool shares = controller->pool || mal_cpumask_count(&controller->leaving->cpus);
+	bool shares = controller->pool || mal_cpumask_count(&controller->leaving.cpus);
 
-	if ((!controller->settling->until && !shares) ||
-	    mal_ticks_to_s(now - controller->settling->looked) < period)
+	if ((!controller->settling.until && !shares) ||
+	    mal_ticks_to_s(now - controller->settling.looked) < period)
 		return;
-	own(controller)->looked = now;
+	controller->settling_own.looked = now;
 	evict_all(controller);
 	mal_leaving_update(controller);
-	if (now > controller->settling->until) {
+	if (now > controller->settling.until) {
 		mal_leaving_give_up(controller);
-		own(controller)->until = 0;
+		controller->settling_own.until = 0;
 	}
 }
 
@@ -243,7 +238,7 @@ void mal_evict_idle(struct mal_controller *controller)
 	struct mal_cpumask cpus = {{0}};
 
 	for (unsigned int cpu = 0;
-	     (cpu = mal_cpumask_next(&controller->allocation->idle, cpu)) < MAL_MAX_CPUS; cpu++)
+	     (cpu = mal_cpumask_next(&controller->allocation.idle, cpu)) < MAL_MAX_CPUS; cpu++)
 		if (mal_home_of(controller, cpu) == controller->step->segment.rank_count)
 			mal_cpumask_add(&cpus, cpu);
 	vacate(controller, &cpus);
@@ -268,7 +263,7 @@ static bool release(struct mal_controller *controller, const struct mal_cpumask 
 		evict_all(controller);
 	}
 	if (first)
-		own(controller)->until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
+		controller->settling_own.until = mal_ticks() + mal_s_to_ticks(SETTLE_S);
 	return false;
 }
 

@@ -44,22 +44,22 @@ void mal_idle_hand_out(struct mal_controller *controller)
 	unsigned int ranks = controller->step->segment.rank_count;
 	uint16_t counts[MAL_MAX_RANKS];
 
-	if (!controller->deciding->binds ||
-	    !(controller->off_switch->off_now || mal_cpumask_count(&controller->allocation->idle)))
+	if (!controller->deciding.binds ||
+	    !(controller->off_switch.off_now || mal_cpumask_count(&controller->allocation.idle)))
 		return;
 	mal_count_owned(controller, counts);
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
 		unsigned int cpu = controller->step->cpu[i], taker;
 
 		if (mal_owner_read(controller, cpu).owner != MAL_NOBODY ||
-		    !(controller->off_switch->off_now ||
-		      mal_cpumask_has(&controller->allocation->idle, cpu)))
+		    !(controller->off_switch.off_now ||
+		      mal_cpumask_has(&controller->allocation.idle, cpu)))
 			continue;
-		taker = controller->off_switch->off_now ? ranks
-							: find_rank_without_cpu(controller, counts);
+		taker = controller->off_switch.off_now ? ranks
+						       : find_rank_without_cpu(controller, counts);
 		if (taker == ranks)
 			taker = mal_home_of(controller, cpu);
-		if (taker == ranks && !controller->off_switch->off_now)
+		if (taker == ranks && !controller->off_switch.off_now)
 			taker = find_taker(controller, counts);
 		if (taker < ranks && mal_owner_give(controller, cpu, taker))
 			counts[taker]++;
@@ -69,7 +69,7 @@ void mal_idle_hand_out(struct mal_controller *controller)
 struct mal_cpumask mal_idle_and_owned(const struct mal_controller *controller,
 				      const unsigned int *owners)
 {
-	struct mal_cpumask mask = controller->allocation->idle;
+	struct mal_cpumask mask = controller->allocation.idle;
 
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (owners[i] != MAL_NOBODY)

@@ -9,11 +9,6 @@
 
 #include "libmalleable/controller/cpus/owners.h"
 
-static struct mal_leaving *own(const struct mal_controller *controller)
-{
-	return (struct mal_leaving *)controller->leaving;
-}
-
 /* Of a thread or process that has ended, nothing else. */
 static bool is_gone(int error)
 {
@@ -75,15 +70,15 @@ static void add_affinity(int32_t tid, const struct mal_cpumask *now, void *conte
 
 bool mal_leaving_begin(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
-	unsigned int before = mal_cpumask_count(&controller->leaving->cpus);
+	unsigned int before = mal_cpumask_count(&controller->leaving.cpus);
 
-	mal_cpumask_union(&own(controller)->cpus, cpus);
-	return mal_cpumask_count(&controller->leaving->cpus) > before;
+	mal_cpumask_union(&controller->leaving_own.cpus, cpus);
+	return mal_cpumask_count(&controller->leaving.cpus) > before;
 }
 
 void mal_leaving_forget(struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
-	mal_cpumask_drop(&own(controller)->cpus, cpus);
+	mal_cpumask_drop(&controller->leaving_own.cpus, cpus);
 }
 
 /*
@@ -91,11 +86,11 @@ void mal_leaving_forget(struct mal_controller *controller, const struct mal_cpum
  */
 static void forget_owned(struct mal_controller *controller)
 {
-	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->leaving->cpus, cpu)) <
+	for (unsigned int cpu = 0; (cpu = mal_cpumask_next(&controller->leaving.cpus, cpu)) <
 				   controller->step->segment.cpu_count;
 	     cpu++)
 		if (mal_owner_read(controller, cpu).owner != MAL_NOBODY)
-			mal_cpumask_remove(&own(controller)->cpus, cpu);
+			mal_cpumask_remove(&controller->leaving_own.cpus, cpu);
 }
 
 void mal_leaving_update(struct mal_controller *controller)
@@ -104,7 +99,7 @@ void mal_leaving_update(struct mal_controller *controller)
 	bool all = true;
 
 	forget_owned(controller);
-	if (!mal_cpumask_count(&controller->leaving->cpus))
+	if (!mal_cpumask_count(&controller->leaving.cpus))
 		return;
 	/* Who begins to bind after this reads words in which the CPUs are nobody's. */
 	atomic_thread_fence(memory_order_seq_cst);
@@ -115,12 +110,12 @@ void mal_leaving_update(struct mal_controller *controller)
 			all &= mal_leaving_each_thread(controller, rank, add_affinity, &used);
 	/* Of threads that were not seen nothing is known. */
 	if (all)
-		mal_cpumask_intersect(&own(controller)->cpus, &used);
+		mal_cpumask_intersect(&controller->leaving_own.cpus, &used);
 }
 
 bool mal_leaving_is_over(const struct mal_controller *controller, const struct mal_cpumask *cpus)
 {
-	struct mal_cpumask rest = controller->leaving->cpus;
+	struct mal_cpumask rest = controller->leaving.cpus;
 
 	mal_cpumask_intersect(&rest, cpus);
 	return !mal_cpumask_count(&rest);
@@ -128,5 +123,5 @@ bool mal_leaving_is_over(const struct mal_controller *controller, const struct m
 
 void mal_leaving_give_up(struct mal_controller *controller)
 {
-	mal_cpumask_union(&own(controller)->kept, &controller->leaving->cpus);
+	mal_cpumask_union(&controller->leaving_own.kept, &controller->leaving.cpus);
 }

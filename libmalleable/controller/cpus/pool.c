@@ -94,7 +94,7 @@ static struct mal_cpumask held(const struct mal_controller *controller, const un
 {
 	struct mal_cpumask mask = mal_idle_and_owned(controller, owners);
 
-	if (!controller->totals->windows)
+	if (!controller->totals.windows)
 		for (unsigned int i = 0; controller->pool && i < controller->pool->count; i++)
 			if (controller->pool->peers[i].self)
 				mal_cpumask_union(&mask, &controller->pool->peers[i].own);
@@ -129,13 +129,13 @@ char *mal_pool_describe(const struct mal_controller *controller)
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
 		if (owners[i] < ranks && counts[owners[i]]++ == 0)
 			keeps[owners[i]] = controller->step->cpu[i];
-	mal_cpumask_union(&has, &controller->leaving->cpus);
+	mal_cpumask_union(&has, &controller->leaving.cpus);
 	fprintf(out, "%s %s\n", mal_cpumask_format(&has, list, sizeof(list)),
-		mal_cpumask_format(&controller->leaving->cpus, leaving, sizeof(leaving)));
+		mal_cpumask_format(&controller->leaving.cpus, leaving, sizeof(leaving)));
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		struct mal_pool_rank view = describe_rank(controller, rank, counts[rank]);
 
-		if (controller->ranks[rank].running && controller->totals->windows)
+		if (controller->ranks[rank].running && controller->totals.windows)
 			fprintf(out, "%u %u %.6f %.6f %u\n", view.cpus, view.max, view.work,
 				view.serial, counts[rank] ? keeps[rank] : MAL_MAX_CPUS);
 	}
@@ -388,7 +388,7 @@ void mal_pool_update(struct mal_controller *controller)
 	unsigned int wanted[PEERS_MAX];
 	bool worth;
 
-	if (!pool || !controller->deciding->binds || controller->off_switch->off_now ||
+	if (!pool || !controller->deciding.binds || controller->off_switch.off_now ||
 	    mal_ticks_to_s(now - pool->looked) < PERIOD_S || !is_first(pool))
 		return;
 	pool->looked = now;

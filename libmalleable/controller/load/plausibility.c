@@ -31,11 +31,6 @@
 /* Interrupts take a thread's time too, which nobody counts for it. */
 #define NO_WAIT 0.01
 
-static struct mal_plausibility *own(const struct mal_controller *controller)
-{
-	return (struct mal_plausibility *)controller->plausibility;
-}
-
 /* Parse a line "cpuN user nice system idle iowait irq softirq steal ...", and add its ticks. */
 static bool parse_line(const char *line, const struct mal_cpumask *cpus, struct mal_busy *ticks)
 {
@@ -121,13 +116,13 @@ double mal_others_taken(const struct mal_others *others, double waited, unsigned
 
 void mal_plausibility_open(struct mal_controller *controller)
 {
-	own(controller)->parts = (struct mal_others_parts){NAN, NAN};
+	controller->plausibility_own.parts = (struct mal_others_parts){NAN, NAN};
 }
 
 void mal_plausibility_close(struct mal_controller *controller)
 {
 	for (unsigned int rank = 0; rank < MAL_MAX_RANKS; rank++)
-		mal_waits_close(&own(controller)->waits[rank]);
+		mal_waits_close(&controller->plausibility_own.waits[rank]);
 }
 
 static double computed_in(const struct mal_sample *sample)
@@ -166,7 +161,7 @@ static bool works_outside_team(const struct mal_sample *sample, const struct mal
 static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 {
 	const struct mal_cpumask none = {{0}};
-	struct mal_cpumask cpus = controller->allocation->idle;
+	struct mal_cpumask cpus = controller->allocation.idle;
 
 	if (controller->pool)
 		return none;
@@ -183,7 +178,7 @@ static struct mal_cpumask cpus_of_ranks(const struct mal_controller *controller)
 /* How much others took, at most, of the time of a thread that runs on the step's COUNT CPUs. */
 static double taken_of_any(struct mal_controller *controller, unsigned int count, double now_s)
 {
-	struct mal_plausibility *found = own(controller);
+	struct mal_plausibility *found = &controller->plausibility_own;
 	double max = NAN;
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
@@ -200,7 +195,7 @@ static double taken_of_any(struct mal_controller *controller, unsigned int count
 
 static void look_for_others(struct mal_controller *controller, double ranks_s)
 {
-	struct mal_plausibility *plausibility = own(controller);
+	struct mal_plausibility *plausibility = &controller->plausibility_own;
 	struct mal_cpumask cpus = cpus_of_ranks(controller);
 	unsigned int count = mal_cpumask_count(&cpus);
 	double now_s = mal_ticks_to_s(mal_ticks());
@@ -221,7 +216,7 @@ static void look_for_others(struct mal_controller *controller, double ranks_s)
 
 struct mal_outside mal_plausibility_outside(const struct mal_controller *controller)
 {
-	const struct mal_plausibility *found = controller->plausibility;
+	const struct mal_plausibility *found = &controller->plausibility;
 	struct mal_outside outside = {0, 0, 0, false};
 	double waits_s = 0, elapsed_s = 0, stolen = 0;
 
@@ -243,13 +238,13 @@ struct mal_outside mal_plausibility_outside(const struct mal_controller *control
 
 void mal_plausibility_skip(struct mal_controller *controller)
 {
-	mal_others_skip(&own(controller)->others);
+	mal_others_skip(&controller->plausibility_own.others);
 }
 
 bool mal_plausibility_window(struct mal_controller *controller, const struct mal_sample *samples,
 			     const struct mal_cpu_time *times)
 {
-	struct mal_plausibility *found = own(controller);
+	struct mal_plausibility *found = &controller->plausibility_own;
 	bool stopped = false;
 	double ranks_s = 0;
 

@@ -18,8 +18,8 @@ static void make_parts(double *values)
 static void read_cpus(const struct mal_controller *controller, unsigned int rank, double *cpu)
 {
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
-		if (controller->allocation->numa[i] < MAL_NODES)
-			cpu[controller->allocation->numa[i]] +=
+		if (controller->allocation.numa[i] < MAL_NODES)
+			cpu[controller->allocation.numa[i]] +=
 				(double)mal_lane_read(controller, rank, controller->step->cpu[i]);
 	make_parts(cpu);
 }

@@ -66,7 +66,7 @@ static void open_file(struct mal_controller *controller)
 		return;
 	snprintf(trace.step, sizeof(trace.step), "%s", arguments->step);
 	snprintf(trace.node, sizeof(trace.node), "%s", arguments->node);
-	snprintf(trace.policy, sizeof(trace.policy), "%s", controller->deciding->policy->name);
+	snprintf(trace.policy, sizeof(trace.policy), "%s", controller->deciding.policy->name);
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++) {
 		trace.cpu[i] = controller->step->cpu[i];
 		trace.l3[i] = places.l3[i];
@@ -237,7 +237,7 @@ void mal_recording_window(struct mal_controller *controller, const struct mal_wi
 	read_busy(controller, window, &resources);
 	read_pages(controller, &resources);
 	mal_trace_write_window(controller->recording->writer, window->at_s, window->elapsed_s,
-			       window->samples, window->owner, controller->plausibility->parts,
+			       window->samples, window->owner, controller->plausibility.parts,
 			       &resources, controller->recording->regions, count);
 }
 

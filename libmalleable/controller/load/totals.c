@@ -23,7 +23,7 @@ static void add_rank(struct mal_rank_totals *totals, const struct mal_sample *sa
 /* Returns whether each rank had its first CPUs and no others since the last window. */
 static bool was_alone(struct mal_controller *controller, const struct mal_sample *samples)
 {
-	struct mal_totals *totals = (struct mal_totals *)controller->totals;
+	struct mal_totals *totals = &controller->totals_own;
 	const struct mal_segment *segment = &controller->step->segment;
 	uint64_t before = totals->shared;
 	bool alone = !totals->was_shared;
@@ -65,14 +65,13 @@ static double computing(const struct mal_controller *controller, unsigned int ra
 /* Nobody shared: learn what teams lose inside regions. In the first window they were created. */
 static void learn_loss(struct mal_controller *controller, const struct mal_sample *samples)
 {
-	struct mal_totals *totals = (struct mal_totals *)controller->totals;
+	struct mal_totals *totals = &controller->totals_own;
 
 	if (!totals->windows)
 		return;
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		const struct mal_sample *sample = &samples[rank];
-		struct mal_rank_totals *load =
-			(struct mal_rank_totals *)&controller->rank_totals[rank];
+		struct mal_rank_totals *load = &controller->rank_totals_own[rank];
 		double inside = computing(controller, rank, sample);
 
 		if (!sample->running || inside <= 0)
@@ -168,7 +167,7 @@ static struct estimate without(const struct scene *scene)
 
 void mal_totals_add(struct mal_controller *controller, const struct mal_sample *samples)
 {
-	struct mal_totals *totals = (struct mal_totals *)controller->totals;
+	struct mal_totals *totals = &controller->totals_own;
 	unsigned int ranks = controller->step->segment.rank_count, cpus = 0, own = 0,
 		     home[MAL_MAX_RANKS] = {0};
 	double elapsed = mal_model_elapsed(samples, ranks),
@@ -178,7 +177,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 	struct estimate off = {elapsed, elapsed};
 	double sum = 0, even, ideal;
 
-	memcpy((struct mal_sample *)controller->last, samples, ranks * sizeof(*samples));
+	memcpy(controller->last_own, samples, ranks * sizeof(*samples));
 	for (unsigned int rank = 0; rank < ranks; rank++) {
 		if (!samples[rank].running)
 			continue;
@@ -187,7 +186,7 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 		own += samples[rank].cpus;
 		sum += samples[rank].work_s + samples[rank].serial_s;
 		scene.waiting_s += samples[rank].mpi_s * samples[rank].cpus;
-		add_rank((struct mal_rank_totals *)&controller->rank_totals[rank], &samples[rank]);
+		add_rank(&controller->rank_totals_own[rank], &samples[rank]);
 	}
 	if (!cpus || sum <= 0 || communication > elapsed)
 		return;
@@ -216,10 +215,10 @@ void mal_totals_add(struct mal_controller *controller, const struct mal_sample *
 
 double mal_totals_got(const struct mal_controller *controller)
 {
-	const struct mal_totals *totals = controller->totals;
+	const struct mal_totals *totals = &controller->totals;
 	double share = mal_attained(totals->off_s, totals->ideal_s, totals->elapsed_s);
 
-	if (isnan(share) || strcmp(controller->deciding->policy->name, "observe") == 0)
+	if (isnan(share) || strcmp(controller->deciding.policy->name, "observe") == 0)
 		return NAN;
 	return share > 0 ? share : 0;
 }

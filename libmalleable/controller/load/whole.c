@@ -42,7 +42,7 @@ static bool read_rank(const struct mal_controller *controller, unsigned int rank
 /* The step's CPUs: those that ranks began with, or what they had on average. */
 static unsigned int count_cpus(const struct mal_controller *controller, unsigned int home)
 {
-	const struct mal_totals *totals = controller->totals;
+	const struct mal_totals *totals = &controller->totals;
 	double had = totals->elapsed_s > 0 ? totals->cpus.all_s / totals->elapsed_s : 0;
 
 	return had > home ? (unsigned int)lround(had) : home;

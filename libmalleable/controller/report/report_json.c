@@ -157,7 +157,7 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 		mal_cpumask_format(&view->home, home, sizeof(home)), "cpus",
 		mal_cpumask_format(&last, cpus, sizeof(cpus)), "work_s", totals->work_s,
 		"barrier_s", totals->barrier_s, "serial_s", totals->serial_s, "mpi_s",
-		totals->mpi_s, "outside_s", controller->plausibility->waits_s[rank], "regions",
+		totals->mpi_s, "outside_s", controller->plausibility.waits_s[rank], "regions",
 		(json_int_t)slot->count.regions, "free_regions", (json_int_t)slot->count.free,
 		"bound", mal_phrase_bound(controller, rank, bound, sizeof(bound)), "boundaries",
 		(json_int_t)mal_sampling_boundaries(controller, rank), "told",
@@ -171,17 +171,17 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 
 static json_t *measured_json(const struct mal_controller *controller, double step_s)
 {
-	const struct mal_totals *totals = controller->totals;
+	const struct mal_totals *totals = &controller->totals;
 	double elapsed = totals->elapsed_s > 0 ? totals->elapsed_s : NAN;
 	double off = mal_verdict_off(controller, step_s);
 	double share = isnan(off) ? NAN : mal_totals_got(controller);
 
 	return json_pack("{s:i, s:i, s:i, s:o, s:o, s:f, s:f, s:o, s:f, s:o, s:o, s:o, s:o}",
 			 "windows", (int)totals->windows, "stopped_windows",
-			 (int)controller->plausibility->stopped, "unseen_windows",
-			 (int)controller->plausibility->outside_team, "others_part",
-			 mal_json_number(controller->plausibility->parts.used), "taken_part",
-			 mal_json_number(controller->plausibility->parts.taken), "outside_part",
+			 (int)controller->plausibility.stopped, "unseen_windows",
+			 (int)controller->plausibility.outside_team, "others_part",
+			 mal_json_number(controller->plausibility.parts.used), "taken_part",
+			 mal_json_number(controller->plausibility.parts.taken), "outside_part",
 			 mal_plausibility_outside(controller).part, "elapsed_s", totals->elapsed_s,
 			 "unbalanced_s", mal_json_number(off), "ideal_s", totals->ideal_s,
 			 "share_of_attainable", mal_json_number(share), "load_balance_before",
@@ -215,8 +215,8 @@ static json_t *job_json(const char *step)
 /* The command line, a text for each word; null: not known. */
 static json_t *command_json(const struct mal_controller *controller)
 {
-	size_t length = controller->command->length;
-	const char *words = controller->command->words;
+	size_t length = controller->command.length;
+	const char *words = controller->command.words;
 	json_t *list = length ? json_array() : json_null();
 
 	for (size_t at = 0; at < length; at += strlen(words + at) + 1) {
@@ -242,7 +242,7 @@ static json_t *head_json(const struct mal_controller *controller)
 			 PACKAGE_VERSION, "timestamp", when, "job", job_json(arguments->step),
 			 "step", arguments->step, "node", arguments->node, "uid",
 			 (json_int_t)getuid(), "command", command_json(controller), "policy",
-			 controller->deciding->policy->name);
+			 controller->deciding.policy->name);
 }
 
 /* The libraries that programs of the step missed. */
@@ -259,7 +259,7 @@ static json_t *absent_json(const struct mal_controller *controller)
 
 static json_t *report_json(const struct mal_controller *controller, const struct mal_report *report)
 {
-	const struct mal_totals *totals = controller->totals;
+	const struct mal_totals *totals = &controller->totals;
 	json_t *ranks = json_array();
 	char schedule[32], verdict[MAL_VERDICT_SIZE] = "too short to measure";
 

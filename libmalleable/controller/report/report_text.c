@@ -291,8 +291,8 @@ static void add_ways(struct mal_text *text, const struct mal_controller *control
 	struct mal_outcome way = {.count = count,
 				  .lends = atomic_load(&controller->step->segment.header->rules) &
 					   MAL_RULE_LEND,
-				  .move_times = controller->deciding->move_times,
-				  .lend_times = lent ? controller->deciding->lend_times : 0};
+				  .move_times = controller->deciding.move_times,
+				  .lend_times = lent ? controller->deciding.lend_times : 0};
 
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
 		count[rank] = controller->last[rank].cpus;
@@ -526,7 +526,7 @@ static void add_too_short(struct mal_text *text, const struct mal_controller *co
 static void add_result(struct mal_text *text, const struct mal_controller *controller,
 		       const struct mal_report *report)
 {
-	bool measured = controller->totals->windows > 0;
+	bool measured = controller->totals.windows > 0;
 	char verdict[MAL_VERDICT_SIZE];
 
 	if (measured)
@@ -543,13 +543,13 @@ static void add_step(struct mal_text *text, const struct mal_controller *control
 {
 	mal_text_add(text, "step %s on %s: policy %s, %u rank%s, %u CPU%s, %.3f s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
-		     controller->deciding->policy->name, report->ranks, mal_plural(report->ranks),
+		     controller->deciding.policy->name, report->ranks, mal_plural(report->ranks),
 		     controller->step->cpu_count, mal_plural(controller->step->cpu_count),
 		     report->elapsed_s);
-	if (controller->deciding->rejected)
+	if (controller->deciding.rejected)
 		mal_text_add(text, "policy %s was rejected: %s\n",
-			     controller->deciding->policy->name, controller->deciding->rejected);
-	if (controller->off_switch->ever_off)
+			     controller->deciding.policy->name, controller->deciding.rejected);
+	if (controller->off_switch.ever_off)
 		mal_text_add(text,
 			     "switched off by the administrator, for all or part of the run\n");
 }
@@ -558,7 +558,7 @@ static void add_step(struct mal_text *text, const struct mal_controller *control
 static void add_measured(struct mal_text *text, const struct mal_controller *controller,
 			 const struct mal_report *report)
 {
-	const struct mal_totals *totals = controller->totals;
+	const struct mal_totals *totals = &controller->totals;
 	char before[32], after[32];
 
 	if (report->ranks > 1)
@@ -591,8 +591,8 @@ static void add_done(struct mal_text *text, const struct mal_controller *control
 	add_ways(text, controller, count->lends || count->grants || count->borrows);
 	add_use(text, controller);
 	add_mode(text, controller);
-	add_plausibility(text, controller->plausibility);
-	add_kept(text, &controller->leaving->kept);
+	add_plausibility(text, &controller->plausibility);
+	add_kept(text, &controller->leaving.kept);
 	mal_text_add(text, "%s", mal_phrase_no_filter);
 	mal_text_add(text, "overhead: %.2f %% of the ranks' time, controller %.0f ms CPU\n",
 		     100 * report->overhead_part, 1e3 * report->controller_cpu_s);
@@ -602,7 +602,7 @@ size_t mal_report_text(const struct mal_controller *controller, const struct mal
 		       char *buffer, size_t size)
 {
 	struct mal_text text = {buffer, size, 0};
-	bool measured = controller->totals->windows > 0;
+	bool measured = controller->totals.windows > 0;
 
 	add_result(&text, controller, report);
 	if (controller->step->arguments.brief) {
@@ -659,7 +659,7 @@ size_t mal_report_nothing(const struct mal_controller *controller, char *buffer,
 size_t mal_report_line(const struct mal_controller *controller, const struct mal_report *report,
 		       bool alone, char *buffer, size_t size)
 {
-	const struct mal_totals *totals = controller->totals;
+	const struct mal_totals *totals = &controller->totals;
 	struct mal_text text = {buffer, size, 0};
 	char verdict[MAL_VERDICT_SIZE];
 
@@ -670,8 +670,8 @@ size_t mal_report_line(const struct mal_controller *controller, const struct mal
 	mal_text_add(&text,
 		     "step %s on %s: %s%s, %u rank%s, %u CPU%s, %llu lend%s, %llu move%s%s: %s%s\n",
 		     controller->step->arguments.step, controller->step->arguments.node,
-		     controller->deciding->policy->name,
-		     controller->deciding->rejected ? " (rejected)" : "", report->ranks,
+		     controller->deciding.policy->name,
+		     controller->deciding.rejected ? " (rejected)" : "", report->ranks,
 		     mal_plural(report->ranks), controller->step->cpu_count,
 		     mal_plural(controller->step->cpu_count),
 		     (unsigned long long)report->count.lends, mal_plural(report->count.lends),

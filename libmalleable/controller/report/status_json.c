@@ -87,14 +87,14 @@ static json_t *rank_json(const struct mal_controller *controller, unsigned int r
 										  : "cpuset",
 			   "use", (json_int_t)atomic_load(&slot->use), "threads",
 			   mal_cpumask_format(&team, threads, sizeof(threads)), "order",
-			   order_json(&controller->deciding->orders.ranks[rank]));
+			   order_json(&controller->deciding.orders.ranks[rank]));
 	return mal_counters_json(object, &slot->count);
 }
 
 char *mal_status_json(const struct mal_controller *controller)
 {
 	struct use uses[MAL_MAX_RANKS] = {{{{0}}, 0, 0, 0}};
-	const struct mal_others_parts parts = controller->plausibility->parts;
+	const struct mal_others_parts parts = controller->plausibility.parts;
 	bool known = !mal_others_are_many(parts);
 	double share = known ? mal_totals_got(controller) : NAN;
 	json_t *ranks = json_array(), *object;
@@ -111,17 +111,17 @@ char *mal_status_json(const struct mal_controller *controller)
 		"{s:i, s:s, s:s, s:s, s:s?, s:s?, s:s, s:f, s:i, s:f, s:o, s:f, s:o, s:i, "
 		"s:o, s:o, s:o}",
 		"version", STATUS_VERSION, "step", controller->step->arguments.step, "node",
-		controller->step->arguments.node, "policy", controller->deciding->policy->name,
+		controller->step->arguments.node, "policy", controller->deciding.policy->name,
 		"rejected",
-		controller->off_switch->off_now ? "switched off by the administrator"
-						: controller->deciding->rejected,
+		controller->off_switch.off_now ? "switched off by the administrator"
+					       : controller->deciding.rejected,
 		"no_estimate", known ? NULL : mal_others_format(parts, others), "cpus",
 		mal_cpumask_format(&controller->step->allocation, cpus, sizeof(cpus)), "running_s",
 		mal_ticks_to_s(mal_ticks() - controller->step->started), "windows",
-		(int)controller->totals->windows, "measured_s", controller->totals->elapsed_s,
-		"unbalanced_s", mal_json_number(known ? controller->totals->off_s : NAN), "ideal_s",
-		controller->totals->ideal_s, "share_of_attainable", mal_json_number(share), "plans",
-		(int)controller->deciding->plans, "ranks", ranks, "efficiency",
+		(int)controller->totals.windows, "measured_s", controller->totals.elapsed_s,
+		"unbalanced_s", mal_json_number(known ? controller->totals.off_s : NAN), "ideal_s",
+		controller->totals.ideal_s, "share_of_attainable", mal_json_number(share), "plans",
+		(int)controller->deciding.plans, "ranks", ranks, "efficiency",
 		mal_efficiency_json(&whole.cpus), "regions", mal_regions_json(&regions));
 	text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
 	json_decref(object);

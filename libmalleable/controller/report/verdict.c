@@ -39,20 +39,20 @@ static const char *reason(const struct mal_controller *controller, char *text, s
 	enum mal_mode_reason mode = mal_phrase_main_reason(controller, NULL);
 	char others[MAL_OTHERS_TEXT];
 
-	if (controller->deciding->rejected)
+	if (controller->deciding.rejected)
 		return "the policy was rejected: try another one";
-	if (controller->off_switch->ever_off)
+	if (controller->off_switch.ever_off)
 		return "balancing was switched off";
-	if (controller->plausibility->outside_team)
+	if (controller->plausibility.outside_team)
 		return "work in threads outside OpenMP: use fewer";
 	if (lacks_libomp(controller))
 		return no_libomp;
-	if (mal_others_are_many(controller->plausibility->parts)) {
+	if (mal_others_are_many(controller->plausibility.parts)) {
 		snprintf(text, size, "%s: try a quiet node",
-			 mal_others_format(controller->plausibility->parts, others));
+			 mal_others_format(controller->plausibility.parts, others));
 		return text;
 	}
-	if (controller->plausibility->stopped)
+	if (controller->plausibility.stopped)
 		return "others used the CPUs: try a quiet node";
 	if (*mal_phrase_reported_one(controller, text, size))
 		return text;
@@ -86,7 +86,7 @@ static bool has_unmanaged(const struct mal_controller *controller)
 static bool is_refuted(const struct mal_controller *controller, const struct times *times)
 {
 	uint32_t rules = atomic_load(&controller->step->segment.header->rules);
-	double moves = controller->deciding->move_times, lends = controller->deciding->lend_times;
+	double moves = controller->deciding.move_times, lends = controller->deciding.lend_times;
 
 	if (times->elapsed_s >= times->off_s || !has_unmanaged(controller))
 		return false;
@@ -97,21 +97,20 @@ static bool is_refuted(const struct mal_controller *controller, const struct tim
 /* The model knows the ranks alone: beside others it is wrong, whatever the step did. */
 static bool is_unsure(const struct mal_controller *controller, const struct times *times)
 {
-	return controller->totals->unsure_s > UNSURE * times->off_s ||
-	       mal_others_are_many(controller->plausibility->parts) ||
-	       is_refuted(controller, times);
+	return controller->totals.unsure_s > UNSURE * times->off_s ||
+	       mal_others_are_many(controller->plausibility.parts) || is_refuted(controller, times);
 }
 
 static bool is_observed(const struct mal_controller *controller)
 {
-	return strcmp(controller->deciding->policy->name, "observe") == 0;
+	return strcmp(controller->deciding.policy->name, "observe") == 0;
 }
 
 /* Why there is nothing to gain: by the largest loss. */
 static const char *balanced(const struct mal_controller *controller)
 {
-	const struct mal_plausibility *found = controller->plausibility;
-	const struct mal_totals *totals = controller->totals;
+	const struct mal_plausibility *found = &controller->plausibility;
+	const struct mal_totals *totals = &controller->totals;
 	const struct mal_efficiencies part = mal_efficiencies(&totals->cpus);
 
 	if (lacks_libomp(controller))
@@ -206,7 +205,7 @@ static struct times whole_step(const struct mal_totals *windows, double step_s)
 
 double mal_verdict_off(const struct mal_controller *controller, double step_s)
 {
-	const struct mal_totals *totals = controller->totals;
+	const struct mal_totals *totals = &controller->totals;
 	const struct times times = whole_step(totals, step_s);
 
 	return is_unsure(controller, &times) ? NAN : totals->off_s;
@@ -215,13 +214,13 @@ double mal_verdict_off(const struct mal_controller *controller, double step_s)
 double mal_verdict_predict(const struct mal_controller *controller,
 			   const struct mal_outcome *simulated, double step_s, double *predicted_s)
 {
-	const struct mal_totals *totals = controller->totals;
+	const struct mal_totals *totals = &controller->totals;
 	const struct times times = whole_step(totals, step_s);
 	double part = totals->elapsed_s > step_s ? step_s / totals->elapsed_s : 1;
 
 	/* What the model leaves out of its times is the same in both. */
 	*predicted_s = times.off_s + part * (simulated->elapsed_s - simulated->off_s);
-	if (mal_others_are_many(controller->plausibility->parts))
+	if (mal_others_are_many(controller->plausibility.parts))
 		*predicted_s = NAN;
 	return mal_attained(times.off_s, times.ideal_s, *predicted_s);
 }
@@ -250,7 +249,7 @@ const char *mal_verdict_unmeasured(const struct mal_controller *controller, char
 const char *mal_verdict(const struct mal_controller *controller, double step_s, char *line,
 			size_t size)
 {
-	const struct times times = whole_step(controller->totals, step_s);
+	const struct times times = whole_step(&controller->totals, step_s);
 
 	if (is_unsure(controller, &times))
 		write_unknown(controller, &times, line, size);

@@ -178,6 +178,19 @@ struct mal_settling {
 	uint64_t looked;
 };
 
+/* A part: constant to all, but for the module beside it, as NAME_own. */
+#define MAL_CONTROLLER_PART(type, name) \
+	union { \
+		const struct type name; \
+		struct type name##_own; \
+	}
+/* The same for each rank, by number. */
+#define MAL_CONTROLLER_PARTS(type, name) \
+	union { \
+		const struct type name[MAL_MAX_RANKS]; \
+		struct type name##_own[MAL_MAX_RANKS]; \
+	}
+
 /*
  * All 0 at first. Beside each part stands the module that alone writes it. What only that module
  * knows has its type there; what all may read is constant for the others.
@@ -185,24 +198,23 @@ struct mal_settling {
 struct mal_controller {
 	const struct mal_step_facts *step;
 	/* Set by the thread of watch.h, which wakes the controller's loop. */
-	_Atomic bool asked;			 /* somebody has a request */
-	_Atomic bool ending;			 /* the step is over */
-	struct mal_parts *parts;		 /* step.c: what the constant parts are in */
-	const struct mal_rank_view *ranks;	 /* by number; ranks.h */
-	const struct mal_command *command;	 /* ranks.h */
-	const struct mal_deciding *deciding;	 /* planning.h */
-	const struct mal_off_switch *off_switch; /* admin_switch.h */
+	_Atomic bool asked;				 /* somebody has a request */
+	_Atomic bool ending;				 /* the step is over */
+	MAL_CONTROLLER_PARTS(mal_rank_view, ranks);	 /* ranks.h */
+	MAL_CONTROLLER_PART(mal_command, command);	 /* ranks.h */
+	MAL_CONTROLLER_PART(mal_deciding, deciding);	 /* planning.h */
+	MAL_CONTROLLER_PART(mal_off_switch, off_switch); /* admin_switch.h */
 	/* Which CPUs the ranks may have. */
-	const struct mal_allocation *allocation; /* cpus/allocation.h */
-	const struct mal_leaving *leaving;	 /* cpus/leaving.h */
-	const struct mal_settling *settling;	 /* cpus/evict.h */
-	struct mal_pool *pool;			 /* cpus/pool.h; NULL without pool=job */
+	MAL_CONTROLLER_PART(mal_allocation, allocation); /* cpus/allocation.h */
+	MAL_CONTROLLER_PART(mal_leaving, leaving);	 /* cpus/leaving.h */
+	MAL_CONTROLLER_PART(mal_settling, settling);	 /* cpus/evict.h */
+	struct mal_pool *pool;				 /* cpus/pool.h; NULL without pool=job */
 	/* What the ranks do. */
-	struct mal_sampling *sampling;		   /* load/sampling.h */
-	const struct mal_totals *totals;	   /* load/totals.h */
-	const struct mal_rank_totals *rank_totals; /* by number; load/totals.h */
-	const struct mal_sample *last; /* in the last window, all 0 before; load/totals.h */
-	const struct mal_plausibility *plausibility; /* load/plausibility.h */
+	struct mal_sampling *sampling;			    /* load/sampling.h */
+	MAL_CONTROLLER_PART(mal_totals, totals);	    /* load/totals.h */
+	MAL_CONTROLLER_PARTS(mal_rank_totals, rank_totals); /* load/totals.h */
+	MAL_CONTROLLER_PARTS(mal_sample, last); /* load/totals.h; of the last window, else 0 */
+	MAL_CONTROLLER_PART(mal_plausibility, plausibility); /* load/plausibility.h */
 	struct mal_history *history;	       /* load/history.h; NULL: nothing is noted yet */
 	struct mal_recording *recording;       /* load/recording.h; NULL: there is none */
 	struct mal_alternatives *alternatives; /* load/alternatives.h; NULL: none yet */
