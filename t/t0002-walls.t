@@ -105,7 +105,7 @@ ok "the controller's parts are constant elsewhere" all_of "constant $controller 
 	'off_switch.off_now = true' 'allocation.read = true' 'leaving.cpus.bits[0]++' \
 	'settling.until = 0' totals.windows++ 'rank_totals[0].work_s = 0' \
 	'last[0].running = true' 'plausibility.now = true'" "none controller_elsewhere ." \
-	"[ \$(controller_parts . | wc -l) = 11 ]"
+	"[ \$(controller_parts . | wc -l) = 16 ]"
 state=libmalleable/rank/state/rank.h
 # rank_parts TREE: each part of a rank, and the module that its comment names first.
 rank_parts() {

@@ -12,17 +12,9 @@
 #include "libmalleable/base/patience.h"
 #include "libmalleable/controller/state/watch.h"
 
-#define CLIENTS 64
-_Static_assert(CLIENTS > 2 * MAL_CLIENTS_STAY, "there is always a place for who asks");
+_Static_assert(MAL_CLIENTS > 2 * MAL_CLIENTS_STAY, "there is always a place for who asks");
 /* How long a client may take to send its request. */
 #define CLIENT_MS 100
-
-struct mal_clients {
-	unsigned int next; /* to be looked at; behind them who connects, then all of them again */
-	bool again;	   /* one that stays has sent a request, and may have sent more */
-	unsigned int room; /* for so many there are descriptors */
-	struct mal_client list[CLIENTS];
-};
 
 void mal_client_close(struct mal_client *client)
 {
@@ -54,7 +46,7 @@ static struct mal_client *find_place(struct mal_clients *clients, int fd)
 	struct mal_client *oldest = NULL, *free_one = NULL;
 	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < CLIENTS; i++) {
+	for (unsigned int i = 0; i < MAL_CLIENTS; i++) {
 		struct mal_client *client = &clients->list[i];
 
 		if (client->kind != MAL_CLIENT_NONE)
@@ -107,21 +99,17 @@ static bool take_in(struct mal_client *client, int fd, char *text, size_t size)
 bool mal_clients_look(struct mal_controller *controller, bool first, struct mal_client **asks,
 		      char *text, size_t size)
 {
-	struct mal_clients *clients = controller->clients;
+	struct mal_clients *clients = &controller->clients_own;
 	int fd;
 
 	*asks = NULL;
-	if (!clients)
-		clients = controller->clients = calloc(1, sizeof(*clients));
-	if (!clients)
-		return false;
 	if (!clients->room)
-		clients->room = CLIENTS;
-	if (first && clients->next > CLIENTS) {
+		clients->room = MAL_CLIENTS;
+	if (first && clients->next > MAL_CLIENTS) {
 		clients->next = 0;
 		clients->again = false;
 	}
-	while (clients->next < CLIENTS) {
+	while (clients->next < MAL_CLIENTS) {
 		struct mal_client *client = &clients->list[clients->next++];
 
 		if (client->kind != MAL_CLIENT_NONE && look_at(client, text, size)) {
@@ -130,7 +118,7 @@ bool mal_clients_look(struct mal_controller *controller, bool first, struct mal_
 			return true;
 		}
 	}
-	clients->next = CLIENTS + 1;
+	clients->next = MAL_CLIENTS + 1;
 	fd = mal_channel_accept(controller->step->arguments.listen_fd);
 	if (fd >= 0) {
 		struct mal_client *client = find_place(clients, fd);
@@ -143,7 +131,7 @@ bool mal_clients_look(struct mal_controller *controller, bool first, struct mal_
 
 bool mal_clients_look_again(const struct mal_controller *controller)
 {
-	return controller->clients && controller->clients->again;
+	return controller->clients.again;
 }
 
 int mal_client_stay(struct mal_controller *controller, struct mal_client *client,
@@ -151,8 +139,8 @@ int mal_client_stay(struct mal_controller *controller, struct mal_client *client
 {
 	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < CLIENTS; i++)
-		count += controller->clients->list[i].kind == kind;
+	for (unsigned int i = 0; i < MAL_CLIENTS; i++)
+		count += controller->clients.list[i].kind == kind;
 	if (count >= MAL_CLIENTS_STAY)
 		return mal_fail(err, "%u others do that already", count);
 	client->kind = kind;
@@ -163,8 +151,8 @@ int mal_client_stay(struct mal_controller *controller, struct mal_client *client
 void mal_clients_hold(struct mal_controller *controller, const struct mal_client *client,
 		      unsigned int rank)
 {
-	for (unsigned int i = 0; i < CLIENTS; i++) {
-		struct mal_client *each = &controller->clients->list[i];
+	for (unsigned int i = 0; i < MAL_CLIENTS; i++) {
+		struct mal_client *each = &controller->clients_own.list[i];
 
 		each->holds[rank] = each == client && each->kind == MAL_CLIENT_HOLDS;
 	}
@@ -172,8 +160,8 @@ void mal_clients_hold(struct mal_controller *controller, const struct mal_client
 
 bool mal_clients_read(const struct mal_controller *controller)
 {
-	for (unsigned int i = 0; controller->clients && i < CLIENTS; i++)
-		if (controller->clients->list[i].kind == MAL_CLIENT_READS)
+	for (unsigned int i = 0; i < MAL_CLIENTS; i++)
+		if (controller->clients.list[i].kind == MAL_CLIENT_READS)
 			return true;
 	return false;
 }
@@ -194,16 +182,14 @@ static void send_line(struct mal_client *client, const char *line, size_t length
 
 void mal_clients_tell(struct mal_controller *controller, const char *line, size_t length)
 {
-	for (unsigned int i = 0; i < CLIENTS; i++)
-		if (controller->clients->list[i].kind == MAL_CLIENT_READS)
-			send_line(&controller->clients->list[i], line, length);
+	for (unsigned int i = 0; i < MAL_CLIENTS; i++)
+		if (controller->clients.list[i].kind == MAL_CLIENT_READS)
+			send_line(&controller->clients_own.list[i], line, length);
 }
 
 void mal_clients_close(struct mal_controller *controller)
 {
-	for (unsigned int i = 0; controller->clients && i < CLIENTS; i++)
-		if (controller->clients->list[i].kind != MAL_CLIENT_NONE)
-			close(controller->clients->list[i].fd);
-	free(controller->clients);
-	controller->clients = NULL;
+	for (unsigned int i = 0; i < MAL_CLIENTS; i++)
+		if (controller->clients.list[i].kind != MAL_CLIENT_NONE)
+			mal_client_close(&controller->clients_own.list[i]);
 }

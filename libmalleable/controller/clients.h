@@ -12,21 +12,6 @@
 /* Those that stay connected, of each kind. */
 #define MAL_CLIENTS_STAY 16
 
-enum mal_client_kind {
-	MAL_CLIENT_NONE, /* the place is free */
-	MAL_CLIENT_ASKS, /* one request */
-	MAL_CLIENT_READS,
-	MAL_CLIENT_HOLDS,
-};
-
-struct mal_client {
-	enum mal_client_kind kind;
-	int fd;
-	long since_ms;
-	unsigned long lost;	   /* events that it did not read */
-	bool holds[MAL_MAX_RANKS]; /* whose orders end with the connection */
-};
-
 /*
  * Look for the next client: *ASKS has sent a request, which is in TEXT, or held orders and has
  * gone: TEXT is empty then. NULL: it has sent nothing yet. FIRST begins with those that came

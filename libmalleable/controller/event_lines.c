@@ -4,21 +4,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/clients.h"
 #include "libmalleable/controller/cpus/owners.h"
-
-/* As it was told last. */
-struct mal_events {
-	unsigned int owners[MAL_MAX_CPUS];
-	bool running[MAL_MAX_RANKS];
-	const struct mal_policy *policy;
-	uint32_t plans;
-	bool moving; /* CPUs were to go elsewhere */
-};
 
 static bool is_moving(const struct mal_controller *controller)
 {
@@ -83,17 +73,15 @@ static void tell_owners(struct mal_controller *controller, const struct mal_even
 
 void mal_events_begin(struct mal_controller *controller)
 {
-	if (!controller->events)
-		controller->events = calloc(1, sizeof(*controller->events));
-	if (controller->events && !mal_clients_read(controller))
-		read_now(controller, controller->events);
+	if (!mal_clients_read(controller))
+		read_now(controller, &controller->events_own);
 }
 
 bool mal_events_look(struct mal_controller *controller)
 {
-	struct mal_events *events = controller->events, now;
+	struct mal_events *events = &controller->events_own, now;
 
-	if (!events || !mal_clients_read(controller))
+	if (!mal_clients_read(controller))
 		return false;
 	read_now(controller, &now);
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++)
@@ -109,10 +97,4 @@ bool mal_events_look(struct mal_controller *controller)
 		tell(controller, "settled", ",\"plan\":%u", now.plans);
 	*events = now;
 	return true;
-}
-
-void mal_events_close(struct mal_controller *controller)
-{
-	free(controller->events);
-	controller->events = NULL;
 }

@@ -13,5 +13,3 @@ void mal_events_begin(struct mal_controller *controller);
 
 /* Tell what has changed since. Returns whether anybody reads: then look again soon. */
 bool mal_events_look(struct mal_controller *controller);
-
-void mal_events_close(struct mal_controller *controller);

@@ -3,7 +3,6 @@
 #include "libmalleable/controller/overdue.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "libmalleable/base/clock.h"
@@ -14,42 +13,27 @@
 #define TIMES 4
 #define LEAST_S 0.5
 
-struct mal_overdue {
-	uint64_t due;	     /* tick at which the move is taken back */
-	uint32_t plan;	     /* the one that moved CPUs as the window began; 0: none did */
-	uint32_t back;	     /* the one that took it back; 0: none did */
-	uint64_t taken_back; /* tick at which it did */
-	/* By CPU of the step: owners before the move, and when it was taken back. */
-	unsigned int before[MAL_MAX_CPUS], moved[MAL_MAX_CPUS];
-};
-
-int mal_overdue_open(struct mal_controller *controller)
-{
-	controller->overdue = calloc(1, sizeof(*controller->overdue));
-	return controller->overdue ? 0 : -1;
-}
-
 void mal_overdue_begin(struct mal_controller *controller, const struct mal_window *window,
 		       bool moves)
 {
-	controller->overdue->due =
+	controller->overdue_own.due =
 		mal_ticks() + mal_s_to_ticks(fmax(window ? TIMES * window->elapsed_s : 0, LEAST_S));
-	controller->overdue->plan = moves ? controller->deciding.plans : 0;
-	controller->overdue->back = 0;
+	controller->overdue_own.plan = moves ? controller->deciding.plans : 0;
+	controller->overdue_own.back = 0;
 }
 
 void mal_overdue_look(struct mal_controller *controller)
 {
-	if (!controller->overdue->plan || mal_ticks() < controller->overdue->due)
+	if (!controller->overdue.plan || mal_ticks() < controller->overdue.due)
 		return;
 	/* Orders or the administrator's switch may have come after it. */
-	if (controller->overdue->plan == controller->deciding.plans) {
-		mal_read_owners(controller, controller->overdue->moved);
-		mal_plan_take_back(controller, controller->overdue->before);
-		controller->overdue->back = controller->deciding.plans;
-		controller->overdue->taken_back = mal_ticks();
+	if (controller->overdue.plan == controller->deciding.plans) {
+		mal_read_owners(controller, controller->overdue_own.moved);
+		mal_plan_take_back(controller, controller->overdue.before);
+		controller->overdue_own.back = controller->deciding.plans;
+		controller->overdue_own.taken_back = mal_ticks();
 	}
-	controller->overdue->plan = 0;
+	controller->overdue_own.plan = 0;
 }
 
 /*
@@ -60,18 +44,18 @@ static bool is_of_move(const struct mal_controller *controller, const struct mal
 {
 	unsigned int ranks = controller->step->segment.rank_count;
 
-	if (!controller->overdue->back || controller->overdue->back != controller->deciding.plans ||
-	    window->elapsed_s < mal_ticks_to_s(mal_ticks() - controller->overdue->taken_back))
+	if (!controller->overdue.back || controller->overdue.back != controller->deciding.plans ||
+	    window->elapsed_s < mal_ticks_to_s(mal_ticks() - controller->overdue.taken_back))
 		return false;
 	for (unsigned int i = 0; i < controller->step->cpu_count; i++)
-		if ((controller->overdue->moved[i] < ranks) != (window->owner[i] < ranks))
+		if ((controller->overdue.moved[i] < ranks) != (window->owner[i] < ranks))
 			return false;
 	return true;
 }
 
 void mal_overdue_end(struct mal_controller *controller, struct mal_window *window)
 {
-	memcpy(controller->overdue->before, window->owner, sizeof(controller->overdue->before));
+	memcpy(controller->overdue_own.before, window->owner, sizeof(controller->overdue.before));
 	if (is_of_move(controller, window))
-		mal_window_set_owners(controller, window, controller->overdue->moved);
+		mal_window_set_owners(controller, window, controller->overdue.moved);
 }

@@ -13,9 +13,6 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* Before the first window. -1 without memory. */
-int mal_overdue_open(struct mal_controller *controller);
-
 /*
  * A window begins behind WINDOW; NULL: the first, or other ranks run, or another policy decides.
  * MOVES: with a plan that moves CPUs.

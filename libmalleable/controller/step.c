@@ -80,8 +80,8 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 	mal_allocation_open(controller, idle);
 	mal_plausibility_open(controller);
 	mal_plan_open(controller);
-	if (mal_sampling_open(controller) < 0 || mal_recording_open(controller) < 0 ||
-	    mal_overdue_open(controller) < 0 ||
+	mal_sampling_open(controller);
+	if (mal_recording_open(controller) < 0 ||
 	    (step->arguments.nodes > 1 &&
 	     !(controller->summaries = mal_summaries_create(step->arguments.nodes))))
 		return mal_fail(err, "out of memory");
@@ -168,7 +168,6 @@ void mal_controller_serve(struct mal_controller *controller)
 	mal_events_look(controller);
 	/* Who reads events sees the end now, not after the report. */
 	mal_clients_close(controller);
-	mal_events_close(controller);
 }
 
 void mal_controller_close(struct mal_controller *controller)
@@ -177,9 +176,7 @@ void mal_controller_close(struct mal_controller *controller)
 	mal_plan_close(controller);
 	mal_plausibility_close(controller);
 	free(controller->history);
-	free(controller->sampling);
 	free(controller->recording);
-	free(controller->overdue);
 	free(controller->summaries);
 	free(controller->pool);
 }

@@ -13,7 +13,7 @@
 /* One of a few; nobody reads the answers to it. */
 static struct mal_client *client_of(struct mal_controller *controller, unsigned int number)
 {
-	struct mal_client *client = &controller->clients->list[number % 4];
+	struct mal_client *client = &controller->clients_own.list[number % 4];
 
 	if (client->kind == MAL_CLIENT_NONE)
 		*client = (struct mal_client){.kind = MAL_CLIENT_ASKS, .fd = -1};
@@ -25,7 +25,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct mal_controller *controller = fuzz_step_open("auto");
 
 	fuzz_begin(data, size);
-	controller->clients = calloc(1, sizeof(*controller->clients));
 	for (unsigned int i = 0; fuzz_left && i < 12; i++) {
 		const uint8_t busy[FUZZ_RANKS] = {(uint8_t)i, 200, 3, (uint8_t)fuzz_left};
 		char *text = fuzz_line();
@@ -34,7 +33,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(text);
 		fuzz_step_round(controller, busy);
 	}
-	mal_events_close(controller);
 	mal_clients_close(controller);
 	fuzz_step_close(controller);
 	return 0;

@@ -2,8 +2,6 @@
 /* alternatives.c: what the policies would have made of a step that is only observed. */
 #include "libmalleable/controller/load/alternatives.h"
 
-#include <stdlib.h>
-
 #include "libmalleable/controller/cpus/allocation.h"
 #include "policies/decide/simulation.h"
 #include "policies/interface/choice.h"
@@ -13,11 +11,8 @@
 #define MAX_RANKS 256
 
 static const char *const names[] = {"auto", "sabo", "lewi"};
-enum { COUNT = sizeof(names) / sizeof(names[0]) };
-
-struct mal_alternatives {
-	struct mal_simulation *list[COUNT]; /* of each of these policies */
-};
+#define COUNT MAL_ALTERNATIVES
+_Static_assert(sizeof(names) / sizeof(names[0]) == COUNT, "a simulation each");
 
 static struct mal_simulation *begin(const struct mal_controller *controller, const char *name,
 				    const struct mal_window *window)
@@ -36,10 +31,8 @@ void mal_alternatives_window(struct mal_controller *controller, const struct mal
 	if (mal_policy_acts(controller->step->choice.policy) ||
 	    controller->step->segment.rank_count > MAX_RANKS)
 		return;
-	if (!controller->alternatives)
-		controller->alternatives = calloc(1, sizeof(*controller->alternatives));
-	for (size_t i = 0; controller->alternatives && i < COUNT; i++) {
-		struct mal_simulation **simulation = &controller->alternatives->list[i];
+	for (size_t i = 0; i < COUNT; i++) {
+		struct mal_simulation **simulation = &controller->alternatives_own.list[i];
 
 		if (!*simulation)
 			*simulation = begin(controller, names[i], window);
@@ -50,15 +43,13 @@ void mal_alternatives_window(struct mal_controller *controller, const struct mal
 
 const struct mal_outcome *mal_alternatives_at(const struct mal_controller *controller, size_t index)
 {
-	const struct mal_alternatives *all = controller->alternatives;
+	const struct mal_alternatives *all = &controller->alternatives;
 
-	return all && index < COUNT && all->list[index] ? mal_simulation_outcome(all->list[index])
-							: NULL;
+	return index < COUNT && all->list[index] ? mal_simulation_outcome(all->list[index]) : NULL;
 }
 
 void mal_alternatives_close(struct mal_controller *controller)
 {
-	for (size_t i = 0; controller->alternatives && i < COUNT; i++)
-		mal_simulation_destroy(controller->alternatives->list[i]);
-	free(controller->alternatives);
+	for (size_t i = 0; i < COUNT; i++)
+		mal_simulation_destroy(controller->alternatives.list[i]);
 }

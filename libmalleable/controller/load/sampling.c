@@ -25,59 +25,36 @@
 #define LONG_S 0.5
 #define PHASES_MANY 8
 
-struct mal_sampling {
-	struct mal_windows windows;
-	enum mal_boundary_kind kind; /* that ends a phase */
-	/* Ticks: a rank came, or they meet no more; and until a kind has ceased. */
-	uint64_t since, weaker_kind_after;
-	/* As the present round began: the furthest boundary, and the tick. */
-	uint64_t began_at, began;
-	uint64_t round;		    /* the number of the present one */
-	enum mal_boundary_kind was; /* as the next window started */
-	struct mal_previous {
-		bool valid;
-		struct mal_snapshot snapshot;
-		/* By kind: the count when one was last seen to come, and that tick. */
-		struct mal_passed {
-			uint64_t count, tick;
-		} passed[MAL_BOUNDARY_KINDS];
-	} last[MAL_MAX_RANKS]; /* where their next window starts */
-};
-
-int mal_sampling_open(struct mal_controller *controller)
+void mal_sampling_open(struct mal_controller *controller)
 {
-	controller->sampling = calloc(1, sizeof(*controller->sampling));
-	if (!controller->sampling)
-		return -1;
-	controller->sampling->windows = mal_windows_first();
-	controller->sampling->kind = MAL_BOUNDARY_PERIOD;
-	controller->sampling->weaker_kind_after = mal_s_to_ticks(WEAKER_KIND_AFTER_S);
-	return 0;
+	controller->sampling_own.windows = mal_windows_first();
+	controller->sampling_own.kind = MAL_BOUNDARY_PERIOD;
+	controller->sampling_own.weaker_kind_after = mal_s_to_ticks(WEAKER_KIND_AFTER_S);
 }
 
 void mal_sampling_use_short_windows(struct mal_controller *controller, bool short_ones)
 {
-	controller->sampling->windows.short_ones = short_ones;
+	controller->sampling_own.windows.short_ones = short_ones;
 }
 
 bool mal_sampling_is_steady(const struct mal_controller *controller)
 {
-	return mal_windows_are_steady(&controller->sampling->windows);
+	return mal_windows_are_steady(&controller->sampling.windows);
 }
 
 void mal_sampling_adapt(struct mal_controller *controller, bool moved)
 {
-	mal_windows_adapt(&controller->sampling->windows, moved);
+	mal_windows_adapt(&controller->sampling_own.windows, moved);
 }
 
 void mal_sampling_rank_came(struct mal_controller *controller)
 {
-	controller->sampling->since = mal_ticks();
+	controller->sampling_own.since = mal_ticks();
 }
 
 void mal_sampling_rank_left(struct mal_controller *controller, unsigned int rank)
 {
-	controller->sampling->last[rank].valid = false;
+	controller->sampling_own.last[rank].valid = false;
 }
 
 static unsigned int running_ranks(const struct mal_controller *controller)
@@ -95,7 +72,7 @@ static unsigned int running_ranks(const struct mal_controller *controller)
 static unsigned int kinds_of(struct mal_controller *controller, unsigned int rank, uint64_t now)
 {
 	const struct mal_counters *counters = &controller->step->segment.ranks[rank].count;
-	struct mal_sampling *sampling = controller->sampling;
+	struct mal_sampling *sampling = &controller->sampling_own;
 	unsigned int bits = 0;
 
 	for (unsigned int kind = MAL_BOUNDARY_CALL; kind < MAL_BOUNDARY_KINDS; kind++) {
@@ -120,7 +97,7 @@ static unsigned int kinds_of(struct mal_controller *controller, unsigned int ran
  */
 static enum mal_boundary_kind best_kind(struct mal_controller *controller)
 {
-	struct mal_sampling *sampling = controller->sampling;
+	struct mal_sampling *sampling = &controller->sampling_own;
 	unsigned int of_all = UINT_MAX;
 	uint64_t now = mal_ticks();
 	bool calls = false;
@@ -149,18 +126,18 @@ static enum mal_boundary_kind best_kind(struct mal_controller *controller)
 /* Returns whether another kind than before ends a phase. */
 static bool choose_kind(struct mal_controller *controller)
 {
-	enum mal_boundary_kind before = controller->sampling->kind;
+	enum mal_boundary_kind before = controller->sampling.kind;
 
-	controller->sampling->kind = best_kind(controller);
-	if (controller->sampling->kind == before)
+	controller->sampling_own.kind = best_kind(controller);
+	if (controller->sampling.kind == before)
 		return false;
-	mal_windows_count_anew(&controller->sampling->windows);
+	mal_windows_count_anew(&controller->sampling_own.windows);
 	return true;
 }
 
 uint64_t mal_sampling_boundaries(const struct mal_controller *controller, unsigned int rank)
 {
-	enum mal_boundary_kind chosen = controller->sampling->kind;
+	enum mal_boundary_kind chosen = controller->sampling.kind;
 	uint64_t sum = 0;
 
 	for (unsigned int kind = chosen; kind < MAL_BOUNDARY_KINDS; kind++)
@@ -185,7 +162,7 @@ static uint64_t furthest_boundary(const struct mal_controller *controller)
 void mal_round_begin(struct mal_controller *controller)
 {
 	struct mal_header *header = controller->step->segment.header;
-	struct mal_sampling *sampling = controller->sampling;
+	struct mal_sampling *sampling = &controller->sampling_own;
 	struct mal_windows *windows = &sampling->windows;
 
 	choose_kind(controller);
@@ -207,7 +184,7 @@ void mal_round_begin(struct mal_controller *controller)
 void mal_round_look(struct mal_controller *controller)
 {
 	struct mal_header *header = controller->step->segment.header;
-	struct mal_sampling *sampling = controller->sampling;
+	struct mal_sampling *sampling = &controller->sampling_own;
 	uint64_t reached;
 
 	if (choose_kind(controller))
@@ -255,9 +232,9 @@ static void make_sample(struct mal_controller *controller, unsigned int rank,
 			const struct mal_snapshot *now, unsigned int cpus,
 			struct mal_sample *sample)
 {
-	const struct mal_snapshot *before = &controller->sampling->last[rank].snapshot;
+	const struct mal_snapshot *before = &controller->sampling.last[rank].snapshot;
 	uint64_t regions = now->regions - before->regions;
-	enum mal_boundary_kind kind = controller->sampling->kind;
+	enum mal_boundary_kind kind = controller->sampling.kind;
 
 	memset(sample, 0, sizeof(*sample));
 	sample->running = true;
@@ -280,7 +257,7 @@ static void make_sample(struct mal_controller *controller, unsigned int rank,
 static struct mal_cpu_time cpu_time(const struct mal_controller *controller, unsigned int rank,
 				    const struct mal_snapshot *now, double elapsed_s)
 {
-	const struct mal_snapshot *before = &controller->sampling->last[rank].snapshot;
+	const struct mal_snapshot *before = &controller->sampling.last[rank].snapshot;
 	double max_s = elapsed_s * controller->step->cpu_count;
 
 	return (struct mal_cpu_time){
@@ -296,11 +273,11 @@ static void remember_round(struct mal_controller *controller, const struct mal_s
 	for (unsigned int rank = 0; rank < controller->step->segment.rank_count; rank++) {
 		if (!controller->ranks[rank].running)
 			continue;
-		controller->sampling->last[rank].snapshot = snapshots[rank];
-		controller->sampling->last[rank].valid =
-			snapshots[rank].round == controller->sampling->round;
+		controller->sampling_own.last[rank].snapshot = snapshots[rank];
+		controller->sampling_own.last[rank].valid =
+			snapshots[rank].round == controller->sampling.round;
 	}
-	controller->sampling->was = controller->sampling->kind;
+	controller->sampling_own.was = controller->sampling.kind;
 }
 
 /*
@@ -320,7 +297,7 @@ enum mal_round mal_round_read(struct mal_controller *controller, struct mal_wind
 {
 	struct mal_snapshot snapshots[MAL_MAX_RANKS];
 	struct mal_cpu_time times[MAL_MAX_RANKS];
-	struct mal_sampling *sampling = controller->sampling;
+	struct mal_sampling *sampling = &controller->sampling_own;
 	struct mal_sample *samples = round->samples;
 	bool window = true;
 	double phases = 0;

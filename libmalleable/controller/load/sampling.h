@@ -9,8 +9,8 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* Before the first round. -1 without memory. */
-int mal_sampling_open(struct mal_controller *controller);
+/* Before the first round. */
+void mal_sampling_open(struct mal_controller *controller);
 
 /* The policy tries something, or does not: windows stay short while it does. */
 void mal_sampling_use_short_windows(struct mal_controller *controller, bool short_ones);

@@ -16,6 +16,7 @@
 #include "policies/decide/decision.h"
 #include "policies/decide/rejection.h"
 #include "policies/decide/simulation.h"
+#include "policies/decide/windows.h"
 #include "policies/interface/choice.h"
 #include "policies/interface/policy.h"
 #include "policies/model/efficiency.h"
@@ -178,6 +179,75 @@ struct mal_settling {
 	uint64_t looked;
 };
 
+/* Rounds of samples, and what ends a phase for all. */
+struct mal_sampling {
+	struct mal_windows windows;
+	enum mal_boundary_kind kind; /* that ends a phase */
+	/* Ticks: a rank came, or they meet no more; and until a kind has ceased. */
+	uint64_t since, weaker_kind_after;
+	/* As the present round began: the furthest boundary, and the tick. */
+	uint64_t began_at, began;
+	uint64_t round;		    /* the number of the present one */
+	enum mal_boundary_kind was; /* as the next window started */
+	struct mal_previous {
+		bool valid;
+		struct mal_snapshot snapshot;
+		/* By kind: the count when one was last seen to come, and that tick. */
+		struct mal_passed {
+			uint64_t count, tick;
+		} passed[MAL_BOUNDARY_KINDS];
+	} last[MAL_MAX_RANKS]; /* where their next window starts */
+};
+
+/* A window that lasts too long. */
+struct mal_overdue {
+	uint64_t due;	     /* tick at which the move is taken back */
+	uint32_t plan;	     /* the one that moved CPUs as the window began; 0: none did */
+	uint32_t back;	     /* the one that took it back; 0: none did */
+	uint64_t taken_back; /* tick at which it did */
+	/* By CPU of the step: owners before the move, and when it was taken back. */
+	unsigned int before[MAL_MAX_CPUS], moved[MAL_MAX_CPUS];
+};
+
+/* Policies that are simulated. */
+#define MAL_ALTERNATIVES 3
+struct mal_alternatives {
+	struct mal_simulation *list[MAL_ALTERNATIVES];
+};
+
+/* Who has connected. */
+enum mal_client_kind {
+	MAL_CLIENT_NONE, /* the place is free */
+	MAL_CLIENT_ASKS, /* one request */
+	MAL_CLIENT_READS,
+	MAL_CLIENT_HOLDS,
+};
+
+struct mal_client {
+	enum mal_client_kind kind;
+	int fd;
+	long since_ms;
+	unsigned long lost;	   /* events that it did not read */
+	bool holds[MAL_MAX_RANKS]; /* whose orders end with the connection */
+};
+
+#define MAL_CLIENTS 64
+struct mal_clients {
+	unsigned int next; /* to be looked at; behind them who connects, then all of them again */
+	bool again;	   /* one that stays has sent a request, and may have sent more */
+	unsigned int room; /* for so many there are descriptors */
+	struct mal_client list[MAL_CLIENTS];
+};
+
+/* What those who read events were told last. */
+struct mal_events {
+	unsigned int owners[MAL_MAX_CPUS];
+	bool running[MAL_MAX_RANKS];
+	const struct mal_policy *policy;
+	uint32_t plans;
+	bool moving; /* CPUs were to go elsewhere */
+};
+
 /* A part: constant to all, but for the module beside it, as NAME_own. */
 #define MAL_CONTROLLER_PART(type, name) \
 	union { \
@@ -192,8 +262,8 @@ struct mal_settling {
 	}
 
 /*
- * All 0 at first. Beside each part stands the module that alone writes it. What only that module
- * knows has its type there; what all may read is constant for the others.
+ * All 0 at first. Beside each part stands the module that alone writes it; it is constant for the
+ * others. What only that module knows, and not every step has, has its type there.
  */
 struct mal_controller {
 	const struct mal_step_facts *step;
@@ -210,17 +280,17 @@ struct mal_controller {
 	MAL_CONTROLLER_PART(mal_settling, settling);	 /* cpus/evict.h */
 	struct mal_pool *pool;				 /* cpus/pool.h; NULL without pool=job */
 	/* What the ranks do. */
-	struct mal_sampling *sampling;			    /* load/sampling.h */
+	MAL_CONTROLLER_PART(mal_sampling, sampling);	    /* load/sampling.h */
 	MAL_CONTROLLER_PART(mal_totals, totals);	    /* load/totals.h */
 	MAL_CONTROLLER_PARTS(mal_rank_totals, rank_totals); /* load/totals.h */
 	MAL_CONTROLLER_PARTS(mal_sample, last); /* load/totals.h; of the last window, else 0 */
 	MAL_CONTROLLER_PART(mal_plausibility, plausibility); /* load/plausibility.h */
-	struct mal_history *history;	       /* load/history.h; NULL: nothing is noted yet */
-	struct mal_recording *recording;       /* load/recording.h; NULL: there is none */
-	struct mal_alternatives *alternatives; /* load/alternatives.h; NULL: none yet */
-	struct mal_clients *clients;	       /* clients.h; NULL: nobody has connected yet */
-	struct mal_events *events;	       /* event_lines.h; NULL: nobody has read any yet */
+	struct mal_history *history;	 /* load/history.h; NULL: nothing is noted yet */
+	struct mal_recording *recording; /* load/recording.h; NULL: there is none */
+	MAL_CONTROLLER_PART(mal_alternatives, alternatives); /* load/alternatives.h */
+	MAL_CONTROLLER_PART(mal_clients, clients);	     /* clients.h */
+	MAL_CONTROLLER_PART(mal_events, events);	     /* event_lines.h */
 	/* What goes to the report of a step over several nodes; NULL: this is the only one. */
-	struct mal_summaries *summaries; /* report/summaries.h */
-	struct mal_overdue *overdue;	 /* overdue.h */
+	struct mal_summaries *summaries;	   /* report/summaries.h */
+	MAL_CONTROLLER_PART(mal_overdue, overdue); /* overdue.h */
 };
