@@ -38,20 +38,15 @@ static int in_order(const void *a, const void *b)
 	return names ? names : (one->rank > other->rank) - (one->rank < other->rank);
 }
 
-/* Those that ran, in any order, into LIST unless it is NULL. Returns how many. */
-static size_t find_named(const struct mal_controller *controller, struct mal_named *list,
-			 size_t max)
+/* Those that ran, in any order, into LIST, which has room for all. Returns how many. */
+static size_t find_named(const struct mal_controller *controller, struct mal_named *list)
 {
 	struct mal_named at = {.rank = 0};
 	size_t count = 0;
 
-	while (count < max && mal_named_next(controller, &at)) {
-		if (!atomic_load(&at.slot->runs))
-			continue;
-		if (list)
-			list[count] = at;
-		count++;
-	}
+	while (mal_named_next(controller, &at))
+		if (atomic_load(&at.slot->runs))
+			list[count++] = at;
 	return count;
 }
 
@@ -194,14 +189,13 @@ static void keep(struct mal_region_totals *totals, struct mal_region_total total
 void mal_region_totals_read(const struct mal_controller *controller, const struct mal_whole *whole,
 			    struct mal_region_totals *totals)
 {
-	size_t count = find_named(controller, NULL, SIZE_MAX), same;
-	struct mal_named *list = count ? calloc(count, sizeof(*list)) : NULL;
+	size_t most = controller->step->segment.rank_count * (size_t)MAL_NAMED_REGIONS, count, same;
+	struct mal_named *list = calloc(most, sizeof(*list));
 
 	totals->count = 0;
 	if (!list)
 		return;
-	/* Ranks may name more meanwhile. */
-	count = find_named(controller, list, count);
+	count = find_named(controller, list);
 	qsort(list, count, sizeof(*list), in_order);
 	for (size_t i = 0; i < count; i += same) {
 		for (same = 1; i + same < count && strcmp(list[i].name, list[i + same].name) == 0;
