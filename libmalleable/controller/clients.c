@@ -129,11 +129,6 @@ bool mal_clients_look(struct mal_controller *controller, bool first, struct mal_
 	return fd >= 0;
 }
 
-bool mal_clients_look_again(const struct mal_controller *controller)
-{
-	return controller->clients.again;
-}
-
 int mal_client_stay(struct mal_controller *controller, struct mal_client *client,
 		    enum mal_client_kind kind, struct mal_error *err)
 {

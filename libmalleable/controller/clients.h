@@ -20,9 +20,6 @@
 bool mal_clients_look(struct mal_controller *controller, bool first, struct mal_client **asks,
 		      char *text, size_t size);
 
-/* Whether to look again though there was no other: one may have sent several requests. */
-bool mal_clients_look_again(const struct mal_controller *controller);
-
 /* CLIENT stays connected, as one of KIND. Returns 0, or -1 with ERR: there are too many. */
 int mal_client_stay(struct mal_controller *controller, struct mal_client *client,
 		    enum mal_client_kind kind, struct mal_error *err);

@@ -169,7 +169,7 @@ void mal_control_serve(struct mal_controller *controller)
 		if (client)
 			serve(controller, client, text);
 	}
-	if (!others && !mal_clients_look_again(controller))
+	if (!others && !controller->clients.again)
 		return;
 	/* There may be more: look again at once. */
 	atomic_fetch_add(&controller->step->segment.header->wake, 1);

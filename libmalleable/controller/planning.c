@@ -10,6 +10,7 @@
 #include "libmalleable/controller/load/sampling.h"
 #include "policies/decide/decision.h"
 #include "policies/decide/rejection.h"
+#include "policies/decide/windows.h"
 
 void mal_plan_open(struct mal_controller *controller)
 {
@@ -68,8 +69,9 @@ static void set_rules(struct mal_controller *controller, const struct mal_plan *
 	controller->deciding_own.binds = plan->bind;
 	if (plan->bind)
 		rules |= MAL_RULE_BIND;
-	if (plan->bind &&
-	    (plan->move || plan->short_windows || !mal_sampling_is_steady(controller)))
+	/* Else the next decision is hardly a plan. */
+	if (plan->bind && (plan->move || plan->short_windows ||
+			   !mal_windows_are_steady(&controller->sampling.windows)))
 		rules |= MAL_RULE_AWAIT;
 	if (plan->bind && plan->lend)
 		rules |= rules_of_lending(&plan->lending);

@@ -87,11 +87,6 @@ void mal_others_count(struct mal_others *others, struct mal_busy busy, unsigned 
 	others->ranks_s = 0;
 }
 
-void mal_others_skip(struct mal_others *others)
-{
-	others->busy.all_s = others->at_s = 0;
-}
-
 static double part(double some, double all)
 {
 	return fmin(fmax(some / all, 0), 1);
@@ -193,6 +188,13 @@ static double taken_of_any(struct mal_controller *controller, unsigned int count
 	return max;
 }
 
+void mal_plausibility_skip(struct mal_controller *controller)
+{
+	struct mal_others *others = &controller->plausibility_own.others;
+
+	others->busy.all_s = others->at_s = 0;
+}
+
 static void look_for_others(struct mal_controller *controller, double ranks_s)
 {
 	struct mal_plausibility *plausibility = &controller->plausibility_own;
@@ -202,7 +204,7 @@ static void look_for_others(struct mal_controller *controller, double ranks_s)
 	FILE *stat;
 
 	if (!count || memcmp(&cpus, &plausibility->cpus, sizeof(cpus)) != 0)
-		mal_others_skip(&plausibility->others);
+		mal_plausibility_skip(controller);
 	plausibility->cpus = cpus;
 	if (!count || !mal_others_add(&plausibility->others, ranks_s, now_s))
 		return;
@@ -234,11 +236,6 @@ struct mal_outside mal_plausibility_outside(const struct mal_controller *control
 		stolen = part(found->others.stolen_s, found->others.all_s);
 	outside.known = outside.max > NO_WAIT + stolen;
 	return outside;
-}
-
-void mal_plausibility_skip(struct mal_controller *controller)
-{
-	mal_others_skip(&controller->plausibility_own.others);
 }
 
 bool mal_plausibility_window(struct mal_controller *controller, const struct mal_sample *samples,

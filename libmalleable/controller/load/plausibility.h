@@ -39,7 +39,10 @@ struct mal_outside {
 };
 struct mal_outside mal_plausibility_outside(const struct mal_controller *controller);
 
-/* What the ranks used since the last window is not known: a rank came, ended, or gave no sample. */
+/*
+ * What the ranks used since the last window is not known: a rank came, ended, or gave no sample.
+ * Count anew from the next.
+ */
 void mal_plausibility_skip(struct mal_controller *controller);
 
 /* Free what was read. */
@@ -60,9 +63,6 @@ bool mal_others_add(struct mal_others *others, double ranks_s, double now_s);
 /* At NOW_S, COUNT CPUs had been BUSY; if that is not known nothing is counted. */
 void mal_others_count(struct mal_others *others, struct mal_busy busy, unsigned int count,
 		      double now_s);
-
-/* What the ranks used is not known since the last window: count anew from the next. */
-void mal_others_skip(struct mal_others *others);
 
 /* The part of the CPUs' time that others used, from 0 to 1; NAN if nothing was counted. */
 double mal_others_part(const struct mal_others *others);

@@ -37,11 +37,6 @@ void mal_sampling_use_short_windows(struct mal_controller *controller, bool shor
 	controller->sampling_own.windows.short_ones = short_ones;
 }
 
-bool mal_sampling_is_steady(const struct mal_controller *controller)
-{
-	return mal_windows_are_steady(&controller->sampling.windows);
-}
-
 void mal_sampling_adapt(struct mal_controller *controller, bool moved)
 {
 	mal_windows_adapt(&controller->sampling_own.windows, moved);

@@ -21,9 +21,6 @@ void mal_sampling_use_short_windows(struct mal_controller *controller, bool shor
  */
 void mal_sampling_adapt(struct mal_controller *controller, bool moved);
 
-/* Whether no CPU has moved for some windows: the next decision is hardly a plan. */
-bool mal_sampling_is_steady(const struct mal_controller *controller);
-
 /* A rank came: phases are measured anew. RANK left: what it wrote begins no window. */
 void mal_sampling_rank_came(struct mal_controller *controller);
 void mal_sampling_rank_left(struct mal_controller *controller, unsigned int rank);
