@@ -21,28 +21,6 @@
 /* Clients that are served before the ranks come first again. */
 #define CLIENTS_AT_ONCE 16
 
-static int read_events(struct mal_controller *controller, struct mal_client *client,
-		       const char *text, struct mal_error *err)
-{
-	(void)text;
-	mal_events_begin(controller);
-	return mal_client_stay(controller, client, MAL_CLIENT_READS, err);
-}
-
-static int hold(struct mal_controller *controller, struct mal_client *client, const char *text,
-		struct mal_error *err)
-{
-	(void)text;
-	return mal_client_stay(controller, client, MAL_CLIENT_HOLDS, err);
-}
-
-static int leave_to_other(struct mal_controller *controller, const char *text,
-			  struct mal_error *err)
-{
-	(void)text;
-	return mal_summaries_leave_to_other(controller, err);
-}
-
 static int rebind(struct mal_controller *controller, const char *text, struct mal_error *err)
 {
 	(void)text;
@@ -60,21 +38,10 @@ static int note_unbalanced(struct mal_controller *controller, const char *text,
 	return 0;
 }
 
-static char *describe_step(struct mal_controller *controller, const char *text)
-{
-	(void)text;
-	return mal_status_json(controller);
-}
-
-static char *describe_pool(struct mal_controller *controller, const char *text)
-{
-	(void)text;
-	return mal_pool_describe(controller);
-}
-
 /*
- * All requests. One without words is its name alone; run and run_for answer ok or why not, describe
- * with a text, NULL: an empty one.
+ * All requests. One without words is its name alone; run and run_for answer ok or why not, and so
+ * does one that makes of the client another that stays; describe and show with a text, NULL: an
+ * empty one.
  */
 static const struct {
 	const char *name;
@@ -82,24 +49,26 @@ static const struct {
 	int (*run)(struct mal_controller *controller, const char *text, struct mal_error *err);
 	int (*run_for)(struct mal_controller *controller, struct mal_client *client,
 		       const char *text, struct mal_error *err);
+	enum mal_client_kind stays;
 	char *(*describe)(struct mal_controller *controller, const char *text);
+	char *(*show)(const struct mal_controller *controller);
 } requests[] = {
 	/* from control/control.h */
-	{"status", false, .describe = describe_step},
+	{"status", false, .show = mal_status_json},
 	{"set", true, .run_for = mal_set_request},
-	{"events", false, .run_for = read_events},
-	{"hold", false, .run_for = hold},
+	{"events", false, .stays = MAL_CLIENT_READS},
+	{"hold", false, .stays = MAL_CLIENT_HOLDS},
 	/* from slurmstepd, and from controllers of the job's other steps */
 	{"offer", true, .run = mal_idle_offer},
 	{"withdraw", true, .run = mal_evict_withdraw},
 	{"peers", true, .run = mal_pool_set},
 	{"rebind", false, .run = rebind},
-	{"pool", false, .describe = describe_pool},
+	{"pool", false, .show = mal_pool_describe},
 	/* from ranks */
 	{"node", true, .describe = mal_summaries_describe},
 	{"nodes", true, .run = mal_summaries_add},
 	{"of", true, .run = mal_summaries_expect},
-	{"elsewhere", false, .run = leave_to_other},
+	{"elsewhere", false, .run = mal_summaries_leave_to_other},
 	{MAL_CHANNEL_UNBALANCED, false, .run = note_unbalanced},
 };
 
@@ -131,6 +100,10 @@ static int carry_out(struct mal_controller *controller, struct mal_client *clien
 {
 	if (request < 0)
 		return mal_fail(err, "unknown request '%.32s'", words);
+	if (requests[request].stays == MAL_CLIENT_READS)
+		mal_events_begin(controller);
+	if (requests[request].stays)
+		return mal_client_stay(controller, client, requests[request].stays, err);
 	return requests[request].run ? requests[request].run(controller, words, err)
 				     : requests[request].run_for(controller, client, words, err);
 }
@@ -145,8 +118,9 @@ static void serve(struct mal_controller *controller, struct mal_client *client, 
 		leave(controller, client);
 	} else if (client->kind == MAL_CLIENT_ASKS && strcmp(text, MAL_CHANNEL_SEGMENT) == 0) {
 		mal_client_send_fd(client, controller->step->arguments.segment_fd);
-	} else if (request >= 0 && requests[request].describe) {
-		answer = requests[request].describe(controller, words);
+	} else if (request >= 0 && (requests[request].describe || requests[request].show)) {
+		answer = requests[request].show ? requests[request].show(controller)
+						: requests[request].describe(controller, words);
 		if (!mal_client_answer(client, answer ? answer : "", answer ? strlen(answer) : 0))
 			leave(controller, client);
 	} else {

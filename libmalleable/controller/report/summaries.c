@@ -124,8 +124,10 @@ int mal_summaries_add(struct mal_controller *controller, const char *text, struc
 	return result;
 }
 
-int mal_summaries_leave_to_other(struct mal_controller *controller, struct mal_error *err)
+int mal_summaries_leave_to_other(struct mal_controller *controller, const char *text,
+				 struct mal_error *err)
 {
+	(void)text;
 	if (!controller->summaries)
 		return mal_fail(err, "the step has no other node");
 	controller->summaries->elsewhere = true;

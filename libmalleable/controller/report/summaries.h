@@ -46,8 +46,9 @@ int mal_summaries_expect(struct mal_controller *controller, const char *text,
 /* Another node's description has come. Returns 0, or -1 with ERR: it is wrong, and not used. */
 int mal_summaries_add(struct mal_controller *controller, const char *text, struct mal_error *err);
 
-/* Another node's controller reports on this one too. */
-int mal_summaries_leave_to_other(struct mal_controller *controller, struct mal_error *err);
+/* Another node's controller reports on this one too. TEXT is empty. */
+int mal_summaries_leave_to_other(struct mal_controller *controller, const char *text,
+				 struct mal_error *err);
 
 /* What is reported on here: nothing (another node does), this node by itself, or all nodes. */
 enum mal_summaries_part {
