@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -206,33 +207,21 @@ bool mal_channel_is_open(const char *path)
 /* Read up to the end of the connection, into memory that the caller frees. */
 static char *read_all(int fd, long deadline, size_t *length, struct mal_error *err)
 {
-	size_t room = 8192, used = 0;
-	char *text = malloc(room);
+	char part[8192], *text = NULL;
+	FILE *all = open_memstream(&text, length);
+	size_t used = 0;
+	ssize_t got = -1;
 
-	while (text && used < MAL_CHANNEL_ANSWER && mal_descriptor_wait(fd, POLLIN, deadline)) {
-		ssize_t got;
-
-		if (used + 1 == room) {
-			char *more = realloc(text, 2 * room);
-
-			if (!more)
-				break;
-			text = more;
-			room *= 2;
-		}
-		got = read(fd, text + used, room - 1 - used);
+	while (all && got && used < MAL_CHANNEL_ANSWER &&
+	       mal_descriptor_wait(fd, POLLIN, deadline)) {
+		got = read(fd, part, sizeof(part));
 		if (got < 0 && errno != EAGAIN && errno != EINTR)
 			break;
-		if (got == 0 && used) {
-			text[used] = '\0';
-			*length = used;
-			return text;
-		}
-		if (got == 0)
-			break;
 		if (got > 0)
-			used += (size_t)got;
+			used += fwrite(part, 1, (size_t)got, all);
 	}
+	if (all && fclose(all) == 0 && got == 0 && used)
+		return text;
 	free(text);
 	mal_fail(err, "the controller does not answer");
 	return NULL;
