@@ -77,7 +77,7 @@ int mal_controller_open(struct mal_controller *controller, const struct mal_step
 			const struct mal_cpumask *idle, struct mal_error *err)
 {
 	controller->step = step;
-	mal_allocation_open(controller, idle);
+	mal_allocation_add_idle(controller, idle);
 	mal_plausibility_open(controller);
 	mal_plan_open(controller);
 	mal_sampling_open(controller);

@@ -4,11 +4,6 @@
 
 #include "libmalleable/trace/places.h"
 
-void mal_allocation_open(struct mal_controller *controller, const struct mal_cpumask *idle)
-{
-	controller->allocation_own.idle = *idle;
-}
-
 int mal_allocation_parse(const struct mal_controller *controller, const char *list,
 			 struct mal_cpumask *mask, struct mal_error *err)
 {

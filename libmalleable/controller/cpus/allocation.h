@@ -9,9 +9,6 @@
 
 #include "libmalleable/controller/state/controller.h"
 
-/* IDLE are idle at first. */
-void mal_allocation_open(struct mal_controller *controller, const struct mal_cpumask *idle);
-
 /* The CPUs in LIST that are of the allocation. Returns 0, or -1 with ERR: no list. */
 int mal_allocation_parse(const struct mal_controller *controller, const char *list,
 			 struct mal_cpumask *mask, struct mal_error *err);
