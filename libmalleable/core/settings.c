@@ -51,14 +51,9 @@ static int fail_words(const char *words, struct mal_error *err)
 	}
 }
 
-static void store(const struct mal_setting *setting, void *fields, unsigned int value)
+static unsigned int *number_in(const struct mal_setting *setting, const void *fields)
 {
-	void *field = (char *)fields + setting->offset;
-
-	if (setting->size == sizeof(bool))
-		*(bool *)field = value != 0;
-	else
-		*(unsigned int *)field = value;
+	return (unsigned int *)((char *)fields + setting->offset);
 }
 
 static int set_word(const struct mal_setting *setting, void *fields, const char *text,
@@ -68,20 +63,17 @@ static int set_word(const struct mal_setting *setting, void *fields, const char 
 
 	if (word < 0)
 		return fail_words(setting->value, err);
-	store(setting, fields,
-	      setting->type == MAL_SETTING_FLAG ? word == 0 : (unsigned int)word + setting->min);
+	*number_in(setting, fields) =
+		setting->type == MAL_SETTING_FLAG ? word == 0 : (unsigned int)word + setting->min;
 	return 0;
 }
 
 static int set_number(const struct mal_setting *setting, void *fields, const char *text,
 		      struct mal_error *err)
 {
-	unsigned int number;
-
-	if (!mal_number_parse(text, setting->min, setting->max, &number))
-		return mal_fail(err, "must be a number from %u to %u", setting->min, setting->max);
-	store(setting, fields, number);
-	return 0;
+	if (mal_number_parse(text, setting->min, setting->max, number_in(setting, fields)))
+		return 0;
+	return mal_fail(err, "must be a number from %u to %u", setting->min, setting->max);
 }
 
 static int set_text(const struct mal_setting *setting, void *fields, const char *text,
@@ -111,13 +103,6 @@ char *mal_setting_text(const struct mal_setting *setting, void *fields)
 	return (char *)fields + setting->offset;
 }
 
-static unsigned int stored(const struct mal_setting *setting, const void *fields)
-{
-	const void *field = (const char *)fields + setting->offset;
-
-	return setting->size == sizeof(bool) ? *(const bool *)field : *(const unsigned int *)field;
-}
-
 const char *mal_setting_format(const struct mal_setting *setting, const void *fields, char *text,
 			       size_t size)
 {
@@ -126,14 +111,14 @@ const char *mal_setting_format(const struct mal_setting *setting, const void *fi
 
 	switch (setting->type) {
 	case MAL_SETTING_NUMBER:
-		word = stored(setting, fields);
+		word = *number_in(setting, fields);
 		snprintf(text, size, "%.*u", word ? 1 : 0, word);
 		return text;
 	case MAL_SETTING_FLAG:
-		snprintf(text, size, "%s", stored(setting, fields) ? "yes" : "no");
+		snprintf(text, size, "%s", *number_in(setting, fields) ? "yes" : "no");
 		return text;
 	case MAL_SETTING_WORD:
-		for (word = stored(setting, fields) - setting->min; word && strchr(words, '|');
+		for (word = *number_in(setting, fields) - setting->min; word && strchr(words, '|');
 		     word--)
 			words = strchr(words, '|') + 1;
 		snprintf(text, size, "%.*s", (int)strcspn(words, "|"), words);

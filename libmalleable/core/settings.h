@@ -36,12 +36,13 @@ struct mal_keys {
 	unsigned int max_threads; /* 0: not given */
 	unsigned int prove;	  /* enum mal_prove_wish */
 	unsigned int bits;	  /* enum mal_bits_wish */
-	bool grow_job;		  /* the step may use CPUs that its job's other steps leave idle */
-	bool pool_job;		  /* balance with the job's other such steps; needs grow_job */
-	bool keep_gomp;		  /* programs built for GCC's libgomp stay on it */
-	bool dlb;		  /* DLB's names are ours */
-	bool geopm;		  /* so are GEOPM's */
-	bool pages;		  /* tell on which NUMA nodes the ranks' memory is */
+	/* 1: */
+	unsigned int grow_job;	/* the step may use CPUs that its job's other steps leave idle */
+	unsigned int pool_job;	/* balance with the job's other such steps; needs grow_job */
+	unsigned int keep_gomp; /* programs built for GCC's libgomp stay on it */
+	unsigned int dlb;	/* DLB's names are ours */
+	unsigned int geopm;	/* so are GEOPM's */
+	unsigned int pages;	/* tell on which NUMA nodes the ranks' memory is */
 };
 
 /* Where the log line of a balanced step goes. */
@@ -74,8 +75,8 @@ enum mal_setting_place {
 enum mal_setting_type {
 	MAL_SETTING_TEXT,   /* char[] */
 	MAL_SETTING_PATH,   /* char[]: an absolute path */
-	MAL_SETTING_WORD,   /* bool or unsigned int: which of the words, counted from min */
-	MAL_SETTING_FLAG,   /* bool: yes or no */
+	MAL_SETTING_WORD,   /* unsigned int: which of the words, counted from min */
+	MAL_SETTING_FLAG,   /* unsigned int: 1 for yes, 0 for no */
 	MAL_SETTING_NUMBER, /* unsigned int, from min to max */
 };
 
