@@ -2,7 +2,6 @@
 /* output.h: files that a step writes. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "libmalleable/base/error.h"

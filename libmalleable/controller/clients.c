@@ -3,7 +3,6 @@
 #include "libmalleable/controller/clients.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "libmalleable/base/channel.h"

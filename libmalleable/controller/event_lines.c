@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "libmalleable/base/clock.h"
 #include "libmalleable/controller/clients.h"

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/arguments.h"

@@ -21,7 +21,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/error.h"

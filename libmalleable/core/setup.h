@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "libmalleable/base/cpumask.h"
 #include "libmalleable/base/error.h"
