@@ -5,6 +5,7 @@
  * Invariant: what cannot be written is told, and harms nothing (t/t3003-replay.t).
  */
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,24 +22,14 @@ struct mal_trace_writer {
 	bool failed;
 };
 
-static json_t *numbers(const unsigned int *values, unsigned int count)
+/* Numbers below LIMIT; -1: others. */
+static json_t *numbers(const unsigned int *values, unsigned int count, unsigned int limit)
 {
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < count; i++)
-		json_array_append_new(list, json_integer(values[i]));
-	return list;
-}
-
-/* The CPUs' owners, -1: none. */
-static json_t *owners(const struct mal_trace_writer *writer, const unsigned int *owner)
-{
-	json_t *list = json_array();
-
-	for (unsigned int i = 0; i < writer->cpu_count; i++)
-		json_array_append_new(
-			list,
-			json_integer(owner[i] < writer->rank_count ? (json_int_t)owner[i] : -1));
+		json_array_append_new(list,
+				      json_integer(values[i] < limit ? (json_int_t)values[i] : -1));
 	return list;
 }
 
@@ -72,10 +63,10 @@ struct mal_trace_writer *mal_trace_open(FILE *file, const char *path, const stru
 		   json_pack("{s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "type", "step",
 			     "version", MAL_TRACE_VERSION, "step", trace->step, "node", trace->node,
 			     "policy", trace->policy, "ranks", (int)trace->rank_count, "cpus",
-			     numbers(trace->cpu, topology->cpu_count), "l3",
-			     numbers(topology->l3, topology->cpu_count), "numa",
-			     numbers(topology->numa, topology->cpu_count), "package",
-			     numbers(topology->package, topology->cpu_count)));
+			     numbers(trace->cpu, topology->cpu_count, UINT_MAX), "l3",
+			     numbers(topology->l3, topology->cpu_count, UINT_MAX), "numa",
+			     numbers(topology->numa, topology->cpu_count, UINT_MAX), "package",
+			     numbers(topology->package, topology->cpu_count, UINT_MAX)));
 	return writer;
 }
 
@@ -113,7 +104,7 @@ _Static_assert(NUMBERS(mal_trace_borrowed) == 3 && NUMBERS(mal_trace_pages) == 3
 /* COUNT of three numbers each, in one list: each of its parts would be one that readers count. */
 static json_t *triples(const void *of_three, size_t count)
 {
-	return count ? numbers(of_three, (unsigned int)(3 * count)) : NULL;
+	return count ? numbers(of_three, (unsigned int)(3 * count), UINT_MAX) : NULL;
 }
 
 void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double elapsed_s,
@@ -147,9 +138,10 @@ void mal_trace_write_window(struct mal_trace_writer *writer, double at_s, double
 		   json_pack("{s:s, s:f, s:f, s:o, s:o, s:o, s:o*, s:o*, s:o*, s:o}", "type",
 			     "window", "at_s", at_s, "elapsed_s", elapsed_s, "others_part",
 			     mal_json_number(others.used), "taken_part",
-			     mal_json_number(others.taken), "owner", owners(writer, owner), "busy",
-			     had->busy ? numbers(had->busy, writer->cpu_count) : NULL, "borrowed",
-			     triples(had->borrowed, had->borrowed_count), "pages",
+			     mal_json_number(others.taken), "owner",
+			     numbers(owner, writer->cpu_count, writer->rank_count), "busy",
+			     had->busy ? numbers(had->busy, writer->cpu_count, UINT_MAX) : NULL,
+			     "borrowed", triples(had->borrowed, had->borrowed_count), "pages",
 			     triples(had->pages, had->pages_count), "ranks", ranks));
 }
 
@@ -162,8 +154,10 @@ void mal_trace_write_plan(struct mal_trace_writer *writer, const struct mal_plan
 				 mal_json_number(plan->forecast_s));
 
 	if (plan->move) {
-		json_object_set_new(line, "count", numbers(plan->count, writer->rank_count));
-		json_object_set_new(line, "owner", owners(writer, plan->owner));
+		json_object_set_new(line, "count",
+				    numbers(plan->count, writer->rank_count, UINT_MAX));
+		json_object_set_new(line, "owner",
+				    numbers(plan->owner, writer->cpu_count, writer->rank_count));
 	}
 	if (why)
 		json_object_set_new(line, "rejected", json_string(why));
