@@ -52,26 +52,26 @@ static const char *fallback(const struct mal_site *site)
 	return site->fallback[0] && mal_site_allows_default(site) ? site->fallback : "off";
 }
 
+static const char *text_of(const struct mal_setting *setting, const struct mal_site *site,
+			   char text[VALUE_MAX])
+{
+	if (setting->offset == offsetof(struct mal_site, fallback))
+		return fallback(site);
+	return mal_setting_format(setting, site, text, VALUE_MAX);
+}
+
 /* A line of NAME=VALUE of what is set in THERE: all of it, or what differs from ELSEWHERE. */
 static void print_settings(const char *where, const struct mal_site *there,
 			   const struct mal_site *elsewhere)
 {
 	const struct mal_setting *setting;
-	char text[VALUE_MAX], other[VALUE_MAX];
+	char room[VALUE_MAX], other[VALUE_MAX];
 
 	printf("  %s:", where);
 	for (size_t i = 0; (setting = mal_setting_at(MAL_SETTING_SITE, i)); i++) {
-		bool is_default = strcmp(setting->name, "default") == 0;
+		const char *text = text_of(setting, there, room);
 
-		if (is_default)
-			snprintf(text, sizeof(text), "%s", fallback(there));
-		else
-			mal_setting_format(setting, there, text, sizeof(text));
-		if (elsewhere && is_default)
-			snprintf(other, sizeof(other), "%s", fallback(elsewhere));
-		else if (elsewhere)
-			mal_setting_format(setting, elsewhere, other, sizeof(other));
-		if (*text && !(elsewhere && strcmp(text, other) == 0))
+		if (*text && !(elsewhere && strcmp(text, text_of(setting, elsewhere, other)) == 0))
 			printf(" %s=%s", setting->name, text);
 	}
 	putchar('\n');

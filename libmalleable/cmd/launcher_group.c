@@ -222,11 +222,10 @@ void mal_launcher_group_run(const struct mal_launcher_group *group)
 	all.standalone = (struct mal_standalone){.launched = MAL_LAUNCHED_NONE, .segment_fd = -1};
 	add(group->listening, -1);
 	while (!any || all.count > 1) {
-		long left = all.started ? -1 : deadline - mal_now_ms();
+		long left = deadline - mal_now_ms();
+		int wait_ms = all.started ? -1 : left > 0 ? (int)left : 0;
 
-		if (!all.started && left < 0)
-			left = 0;
-		if (poll(all.polled, all.count, (int)left) < 0 && errno != EINTR)
+		if (poll(all.polled, all.count, wait_ms) < 0 && errno != EINTR)
 			break;
 		for (size_t i = all.count - 1; i > 0; i--)
 			if (all.polled[i].revents)

@@ -97,14 +97,13 @@ void mal_steps_clear(struct mal_steps *steps)
 	*steps = (struct mal_steps){0};
 }
 
-/* A name is one word of bounded length. */
+/* A name is one word of bounded length. It is printable already (clean_all()). */
 static void clean(json_t *status, const char *key)
 {
 	const char *text = json_string_value(json_object_get(status, key));
 	char plain[128];
 
 	snprintf(plain, sizeof(plain), "%s", text && *text ? text : "?");
-	mal_make_printable(plain, strlen(plain), false);
 	for (char *space = plain; (space = strchr(space, ' '));)
 		*space = '?';
 	json_object_set_new(status, key, json_string(plain));
