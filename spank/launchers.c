@@ -27,7 +27,7 @@
 /* Retries if the last step that leaves removes the directory meanwhile. */
 #define TRIES 10
 
-/* Where the script's pipe is (core/script.h); empty: none. */
+/* Where the script's pipe is (core/script.h); empty, which no file is called: none. */
 static char script_path[MAL_SCRIPT_PATH];
 /* And beside it the pipe of its launchers (core/handover.h); likewise. */
 static char handovers_path[MAL_SCRIPT_PATH];
@@ -97,8 +97,7 @@ void balance_launchers_record(int *handovers, uint32_t job, uid_t user)
 	if (*handovers >= 0)
 		close(*handovers);
 	*handovers = -1;
-	if (handovers_path[0])
-		unlink(handovers_path);
+	unlink(handovers_path);
 	handovers_path[0] = '\0';
 }
 
@@ -128,8 +127,7 @@ void balance_launchers_end(int *script, bool tell)
 		close(*script);
 		*script = -1;
 	}
-	if (script_path[0])
-		unlink(script_path);
+	unlink(script_path);
 	script_path[0] = '\0';
 	balance_directory_leave(MAL_SCRIPT_DIR);
 }

@@ -44,8 +44,7 @@ void balance_socket_close(struct balance_socket *socket)
 void balance_socket_remove(struct balance_socket *socket)
 {
 	balance_socket_close(socket);
-	if (socket->path[0])
-		unlink(socket->path);
+	unlink(socket->path);
 	*socket = BALANCE_SOCKET_NONE;
 	balance_directory_leave(MAL_SOCKET_DIR);
 }

@@ -66,7 +66,6 @@ int DLB_CheckCpuAvailability(int cpu);
 
 int DLB_GetVersion(int *major, int *minor, int *patch);
 const char *DLB_Strerror(int error);
-int DLB_SetObserverRole(bool observer);
 int DLB_DROM_GetNumCpus(int *cpus);
 
 /* What a rank did in a region; times in ns. What is not known is 0. */

@@ -40,13 +40,7 @@ const char *DLB_Strerror(int error)
 	}
 }
 
-int DLB_SetObserverRole(bool observer)
-{
-	(void)observer;
-	return DLB_SUCCESS;
-}
-
-/* Any process may ask for the CPUs of processes; none is known. */
+/* Any process may observe others, and ask for the CPUs of processes; none is known. */
 static int done(void)
 {
 	return DLB_SUCCESS;
@@ -84,7 +78,7 @@ static void *no_handle(void)
 /* Whatever the parameters are, none of these reads one. */
 #define IS(answer) __attribute__((alias(#answer)))
 int DLB_DROM_Attach(void) IS(done), DLB_DROM_Detach(void) IS(done), DLB_TALP_Attach(void) IS(done),
-	DLB_TALP_Detach(void) IS(done);
+	DLB_TALP_Detach(void) IS(done), DLB_SetObserverRole(void) IS(done);
 
 #define PROCESS(name) name(void) IS(no_process)
 int PROCESS(DLB_DROM_GetProcessMask), PROCESS(DLB_DROM_SetProcessMask),
