@@ -66,7 +66,7 @@ static struct {
 	char name[64];
 	char job_name[256];		    /* what the user's environment says */
 	char array_job[16], array_task[16]; /* empty: none */
-} step = {.socket = {"", -1}, .fds = {-1, -1, -1, -1, {-1, -1, -1}}};
+} step = {.socket = {"", -1}, .fds.all = {-1, -1, -1, -1, -1, -1, -1}};
 
 /* Limit of all waits together at a step's start, and again at its end. */
 static int get_wait_ms(void)

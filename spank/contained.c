@@ -48,16 +48,16 @@ void balance_contained_begin(void)
 		close_socket();
 }
 
-int balance_contained_leave(int *const *fds, size_t count, struct mal_error *err)
+int balance_contained_leave(int *fds, size_t count, struct mal_error *err)
 {
 	char places[MAL_DESCRIPTORS_MAX] = {0};
 	int open[MAL_DESCRIPTORS_MAX];
 	size_t used = 0;
 
 	for (size_t i = 0; i < count && i < MAL_DESCRIPTORS_MAX; i++)
-		if (*fds[i] >= 0) {
+		if (fds[i] >= 0) {
 			places[i] = 1;
-			open[used++] = *fds[i];
+			open[used++] = fds[i];
 		}
 	if (!used || !is_child())
 		return 0;
@@ -66,37 +66,23 @@ int balance_contained_leave(int *const *fds, size_t count, struct mal_error *err
 	/* Our memory is slurmstepd's, where these numbers may be those of other files. */
 	for (size_t i = 0; i < count && i < MAL_DESCRIPTORS_MAX; i++)
 		if (places[i]) {
-			close(*fds[i]);
-			*fds[i] = -1;
+			close(fds[i]);
+			fds[i] = -1;
 		}
 	return 0;
 }
 
-void balance_contained_take(int *const *fds, size_t count, bool copy)
+void balance_contained_take(int *fds, size_t count, bool copy)
 {
-	union {
-		char room[CMSG_SPACE(MAL_DESCRIPTORS_MAX * sizeof(int))];
-		struct cmsghdr align;
-	} control;
 	char places[MAL_DESCRIPTORS_MAX] = {0};
-	struct iovec part = {places, sizeof(places)};
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
-	struct cmsghdr *header;
-	int flags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC | (copy ? MSG_PEEK : 0);
-	size_t used = 0, got = 0;
+	size_t used = 0, got = MAL_DESCRIPTORS_MAX;
+	int open[MAL_DESCRIPTORS_MAX];
 
-	if (recvmsg(ends[1], &message, flags) > 0) {
-		header = CMSG_FIRSTHDR(&message);
-		if (header && header->cmsg_type == SCM_RIGHTS)
-			got = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	if (mal_descriptors_receive(ends[1], open, &got, places, sizeof(places),
+				    copy ? MSG_PEEK : 0) > 0)
 		for (size_t i = 0; i < count && i < MAL_DESCRIPTORS_MAX; i++)
 			if (places[i] && used < got)
-				memcpy(fds[i], CMSG_DATA(header) + used++ * sizeof(int),
-				       sizeof(int));
-	}
+				fds[i] = open[used++];
 	if (copy)
 		close_socket();
 }

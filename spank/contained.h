@@ -26,13 +26,13 @@ void balance_contained_begin(void);
 pid_t balance_contained_slurmstepd(void);
 
 /*
- * In a child: leave the COUNT descriptors *FDS (-1: none), which are closed here and become -1.
+ * In a child: leave the COUNT descriptors FDS (-1: none), which are closed here and become -1.
  * Returns 0, or -1 with ERR: they stay the caller's. In slurmstepd itself it does nothing.
  */
-int balance_contained_leave(int *const *fds, size_t count, struct mal_error *err);
+int balance_contained_leave(int *fds, size_t count, struct mal_error *err);
 
 /*
  * Get back what was left, if anything was, close-on-exec. COPY, for tasks: others still find it
  * there, and the socket is closed here.
  */
-void balance_contained_take(int *const *fds, size_t count, bool copy);
+void balance_contained_take(int *fds, size_t count, bool copy);

@@ -12,37 +12,23 @@
 #include "libmalleable/core/env.h"
 #include "spank/contained.h"
 
-#define COUNT 7
-
-static int *const *list(struct balance_descriptors *fds)
-{
-	static int *all[COUNT];
-
-	all[0] = &fds->segment;
-	all[1] = &fds->controller.pidfd;
-	all[2] = &fds->controller.life;
-	all[3] = &fds->controller.report;
-	all[4] = &fds->script;
-	all[5] = &fds->site;
-	all[6] = &fds->handovers;
-	return all;
-}
+#define COUNT (sizeof(struct balance_descriptors) / sizeof(int))
 
 int balance_descriptors_leave(struct balance_descriptors *fds, struct mal_error *err)
 {
-	return balance_contained_leave(list(fds), COUNT, err);
+	return balance_contained_leave(fds->all, COUNT, err);
 }
 
 void balance_descriptors_take(struct balance_descriptors *fds)
 {
-	balance_contained_take(list(fds), COUNT, false);
+	balance_contained_take(fds->all, COUNT, false);
 }
 
 void balance_descriptors_copy(struct balance_descriptors *fds)
 {
 	int fd = fds->segment;
 
-	balance_contained_take(list(fds), COUNT, true);
+	balance_contained_take(fds->all, COUNT, true);
 	if (fds->segment == fd)
 		return;
 	/* Programs inherit it, as where it was open in slurmstepd. */

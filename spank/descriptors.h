@@ -10,11 +10,16 @@
 #include "libmalleable/core/launch.h"
 
 struct balance_descriptors {
-	int segment;   /* -1: none */
-	int handovers; /* pipe of its launchers' figures (core/handover.h), -1: none */
-	int site;      /* room for the site's report (core/site_report.h), -1: none */
-	int script;    /* the pipe of a batch script (core/script.h), -1: none */
-	struct mal_launched controller;
+	union {
+		int all[7];
+		struct {
+			int segment;   /* -1: none */
+			int handovers; /* pipe of its launchers' figures (core/handover.h), or -1 */
+			int site;   /* room for the site's report (core/site_report.h), -1: none */
+			int script; /* the pipe of a batch script (core/script.h), -1: none */
+			struct mal_launched controller;
+		};
+	};
 };
 
 /* Where user_init is run in a child, it leaves them in slurmstepd. Returns 0, or -1 with ERR. */

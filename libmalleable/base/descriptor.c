@@ -64,31 +64,41 @@ int mal_descriptor_send(int socket, int fd, const void *data, size_t size)
 	return mal_descriptors_send(socket, &fd, fd >= 0, data, size);
 }
 
-ssize_t mal_descriptor_receive(int socket, int *fd, void *data, size_t size)
+ssize_t mal_descriptors_receive(int socket, int *fds, size_t *count, void *data, size_t size,
+				int flags)
 {
 	union {
-		char room[CMSG_SPACE(sizeof(int))];
+		char room[CMSG_SPACE(MAL_DESCRIPTORS_MAX * sizeof(int))];
 		struct cmsghdr align;
 	} control;
 	struct iovec part = {data, size};
 	/*
-	 * Room for one, without the padding behind it, where another would fit: the kernel closes
-	 * all that have no room.
+	 * Room for so many, without the padding behind them, where another would fit: the kernel
+	 * closes all that have no room.
 	 */
 	struct msghdr message = {.msg_iov = &part,
 				 .msg_iovlen = 1,
 				 .msg_control = &control,
-				 .msg_controllen = CMSG_LEN(sizeof(int))};
-	ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+				 .msg_controllen = CMSG_LEN(*count * sizeof(int))};
+	ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | flags);
 	struct cmsghdr *header = got < 0 ? NULL : CMSG_FIRSTHDR(&message);
 
-	*fd = -1;
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(fd, CMSG_DATA(header), sizeof(int));
-	if (got >= 0 && *fd < 0 && (message.msg_flags & MSG_CTRUNC)) {
+	*count = 0;
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+		*count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(fds, CMSG_DATA(header), *count * sizeof(int));
+	}
+	if (got >= 0 && !*count && (message.msg_flags & MSG_CTRUNC)) {
 		errno = EMFILE;
 		return -1;
 	}
 	return got;
+}
+
+ssize_t mal_descriptor_receive(int socket, int *fd, void *data, size_t size)
+{
+	size_t count = 1;
+
+	*fd = -1;
+	return mal_descriptors_receive(socket, fd, &count, data, size, 0);
 }

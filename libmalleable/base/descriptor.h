@@ -32,8 +32,13 @@ int mal_descriptor_send(int socket, int fd, const void *data, size_t size);
 int mal_descriptors_send(int socket, const int *fds, size_t count, const void *data, size_t size);
 
 /*
- * Receive up to SIZE bytes into DATA, and a descriptor into *FD (-1: none came), which is
- * close-on-exec and the caller's to close; of several only the first. Does not wait. Returns the
- * number of bytes, or -1 with errno: EMFILE if one came that could not be opened here.
+ * Receive up to SIZE bytes into DATA, with FLAGS of recvmsg(2), and *COUNT descriptors at most into
+ * FDS, of more only the first. *COUNT becomes their number. They are close-on-exec and the caller's
+ * to close. Does not wait. Returns the number of bytes, or -1 with errno: EMFILE if some came and
+ * none could be opened here.
  */
+ssize_t mal_descriptors_receive(int socket, int *fds, size_t *count, void *data, size_t size,
+				int flags);
+
+/* The same of one descriptor: *FD is -1 if none came. */
 ssize_t mal_descriptor_receive(int socket, int *fd, void *data, size_t size);

@@ -19,8 +19,10 @@
 
 #define STACK 65536
 
-static int held = -1, none = -1, other = -1, reader = -1;
-static int *const fds[] = {&held, &none, &other};
+static int fds[] = {-1, -1, -1}, reader = -1;
+#define held fds[0]
+#define none fds[1]
+#define other fds[2]
 
 /* Whether somebody holds the pipe's other end. */
 static bool is_held(void)
