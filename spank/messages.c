@@ -164,43 +164,20 @@ static void keep_apart(char *text)
 		at[strlen(OURS) - 2] = '?';
 }
 
-static void put(void (*writer)(const char *format, ...), const char *name, const char *format,
-		va_list args)
+void balance_put(enum balance_line line, const char *format, ...)
 {
+	bool info = line == BALANCE_INFO || (line == BALANCE_ERROR_OF_STEP && node.number);
 	char text[1024];
-	size_t used = (size_t)snprintf(text, sizeof(text), OURS "%s", name);
+	size_t used = (size_t)snprintf(text, sizeof(text), OURS "%s",
+				       line == BALANCE_ERROR ? node.name : "");
+	va_list args;
 
+	va_start(args, format);
 	vsnprintf(text + used, sizeof(text) - used, format, args);
+	va_end(args);
 	mal_make_printable(text, strlen(text), false);
 	keep_apart(text + strlen(OURS));
-	put_line(writer, text);
-}
-
-void balance_error(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	put(slurm_error, node.name, format, args);
-	va_end(args);
-}
-
-void balance_error_of_step(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	put(node.number == 0 ? slurm_error : slurm_info, "", format, args);
-	va_end(args);
-}
-
-void balance_info(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	put(slurm_info, "", format, args);
-	va_end(args);
+	put_line(info ? slurm_info : slurm_error, text);
 }
 
 void balance_log_step(const char *line)

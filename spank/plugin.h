@@ -86,8 +86,11 @@ enum mal_report_wish balance_options_report(void);
  * there. Users get errors too: in a step over several nodes with the node's name, as an error may
  * be of one node alone.
  */
-void balance_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void balance_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+enum balance_line { BALANCE_ERROR, BALANCE_ERROR_OF_STEP, BALANCE_INFO };
+void balance_put(enum balance_line line, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+#define balance_error(...) balance_put(BALANCE_ERROR, __VA_ARGS__)
+#define balance_info(...) balance_put(BALANCE_INFO, __VA_ARGS__)
 /* LINE of a step's figures, all of it root's own words: no other line begins as it does. */
 void balance_log_step(const char *line);
 
@@ -95,7 +98,7 @@ void balance_log_step(const char *line);
  * An error that all nodes of the step have, by its options or the site's configuration: users get
  * it from the first node alone.
  */
-void balance_error_of_step(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define balance_error_of_step(...) balance_put(BALANCE_ERROR_OF_STEP, __VA_ARGS__)
 
 /*
  * In slurmstepd, where the step asked for nothing: errors go to slurmd's log alone from here on.

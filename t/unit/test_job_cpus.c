@@ -100,8 +100,9 @@ bool __wrap_mal_channel_tell(const char *path, const char *request, int timeout_
 	return true;
 }
 
-void balance_error(const char *format, ...)
+void balance_put(enum balance_line line, const char *format, ...)
 {
+	(void)line;
 	(void)format;
 	node.errors++;
 }

@@ -63,8 +63,9 @@ bool balance_tell_user(const char *text)
 	return true;
 }
 
-void balance_info(const char *format, ...)
+void balance_put(enum balance_line line, const char *format, ...)
 {
+	(void)line;
 	(void)format;
 }
 

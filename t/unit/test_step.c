@@ -195,35 +195,16 @@ spank_err_t spank_unsetenv(spank_t spank, const char *name)
 }
 
 /* The plugin's other files. */
-static void add_error(const char *format, va_list args)
+void balance_put(enum balance_line line, const char *format, ...)
 {
 	size_t used = strlen(now.errors);
-
-	vsnprintf(now.errors + used, sizeof(now.errors) - used, format, args);
-}
-
-void balance_error(const char *format, ...)
-{
 	va_list args;
 
+	now.of_step += line == BALANCE_ERROR_OF_STEP;
 	va_start(args, format);
-	add_error(format, args);
+	if (line != BALANCE_INFO)
+		vsnprintf(now.errors + used, sizeof(now.errors) - used, format, args);
 	va_end(args);
-}
-
-void balance_error_of_step(const char *format, ...)
-{
-	va_list args;
-
-	now.of_step++;
-	va_start(args, format);
-	add_error(format, args);
-	va_end(args);
-}
-
-void balance_info(const char *format, ...)
-{
-	(void)format;
 }
 
 const char *balance_switch_link(void)
