@@ -130,26 +130,27 @@ static int change_machine(const struct arguments *arguments, struct mal_trace *t
 	unsigned int cpus = arguments->cores;
 
 	if (arguments->synthetic) {
-		unsigned int count = mal_places_count(arguments->synthetic, err);
+		int count =
+			mal_places_read(arguments->synthetic, NULL, 0, NULL, NULL, NULL, NULL, err);
 
-		if (!count)
+		if (count < 0)
 			return -1;
-		cpus = cpus ? cpus : count;
-		if (count < cpus || cpus > MAL_MAX_CPUS)
-			return mal_fail(err, "the topology has %u CPU%s, not %u", count,
-					mal_plural(count), cpus);
+		cpus = cpus ? cpus : (unsigned int)count;
+		if ((unsigned int)count < cpus || cpus > MAL_MAX_CPUS)
+			return mal_fail(err, "the topology has %d CPU%s, not %u", count,
+					mal_plural((unsigned int)count), cpus);
 	}
 	if (!cpus)
 		return 0;
 	if (cpus < trace->rank_count)
 		return mal_fail(err, "%u ranks cannot share %u CPU%s", trace->rank_count, cpus,
 				mal_plural(cpus));
-	if (mal_trace_change_cpus(trace, cpus, err) < 0)
+	if (mal_trace_change_cpus(trace, cpus, err) < 0 ||
+	    (arguments->synthetic &&
+	     mal_places_read(arguments->synthetic, trace->cpu, cpus, NULL, trace->l3, trace->numa,
+			     trace->package, err) < 0))
 		return -1;
-	if (!arguments->synthetic)
-		return 0;
-	return mal_places_read(arguments->synthetic, trace->cpu, cpus, NULL, trace->l3, trace->numa,
-			       trace->package, err);
+	return 0;
 }
 
 static int run(struct compared *compared, const struct mal_trace *trace, struct mal_error *err)

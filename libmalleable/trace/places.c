@@ -44,6 +44,7 @@ int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int
 		    struct mal_error *err)
 {
 	hwloc_topology_t topology;
+	int all;
 
 	if (load(synthetic, &topology, err) < 0)
 		return -1;
@@ -58,20 +59,7 @@ int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int
 		numa[i] = numa_of(pu);
 		package[i] = group_of(topology, pu, HWLOC_OBJ_PACKAGE, 0);
 	}
+	all = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
 	hwloc_topology_destroy(topology);
-	return 0;
-}
-
-unsigned int mal_places_count(const char *synthetic, struct mal_error *err)
-{
-	hwloc_topology_t topology;
-	int count;
-
-	if (load(synthetic, &topology, err) < 0)
-		return 0;
-	count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-	hwloc_topology_destroy(topology);
-	if (count < 1)
-		mal_fail(err, "'%.80s' has no CPUs", synthetic);
-	return count < 1 ? 0 : (unsigned int)count;
+	return all;
 }

@@ -7,12 +7,9 @@
 /*
  * Fill CORE (may be NULL), L3, NUMA and PACKAGE for the COUNT CPUs whose numbers are in CPU.
  * SYNTHETIC is a description as for lstopo --input (hwloc, "Synthetic topologies"), NULL: this
- * machine. Entries of CPUs that hwloc does not know are left alone. Returns 0, or -1 with ERR.
- * Takes about 10 ms.
+ * machine. Entries of CPUs that hwloc does not know are left alone. Returns how many CPUs there are
+ * in all, or -1 with ERR. Takes about 10 ms.
  */
 int mal_places_read(const char *synthetic, const unsigned int *cpu, unsigned int count,
 		    unsigned int *core, unsigned int *l3, unsigned int *numa, unsigned int *package,
 		    struct mal_error *err);
-
-/* The number of CPUs in a synthetic description, 0 with ERR if it is invalid. */
-unsigned int mal_places_count(const char *synthetic, struct mal_error *err);
