@@ -55,23 +55,16 @@ static void *create(const struct loaded *loaded, const double *values)
 /*
  * A policy's functions are not told which policy they belong to, so each table entry has its own.
  */
-#define PLACE(number) \
+#define EACH(what) what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7)
+#define DEFINE(number) \
 	static void *create_##number(const double *values) \
 	{ \
 		return create(&table[number], values); \
 	}
-PLACE(0)
-PLACE(1)
-PLACE(2)
-PLACE(3)
-PLACE(4)
-PLACE(5)
-PLACE(6)
-PLACE(7)
+#define NAME(number) create_##number,
+EACH(DEFINE)
 
-static void *(*const creates[MAL_LOADABLE_MAX])(const double *) = {
-	create_0, create_1, create_2, create_3, create_4, create_5, create_6, create_7,
-};
+static void *(*const creates[MAL_LOADABLE_MAX])(const double *) = {EACH(NAME)};
 
 /* Put the question into the exchange. PLAN has the present counts and owners. */
 static void put_question(struct mal_exchange *exchange, const struct mal_view *view,
