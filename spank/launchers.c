@@ -166,8 +166,7 @@ void balance_launchers_unset(const struct mal_setup_env *env)
 	char value[2048];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (env->get(env->context, names[i], value, sizeof(value)))
-			env->unset(env->context, names[i]);
+		env->unset(env->context, names[i]);
 	for (const struct mal_launcher *each = mal_launchers; each->name; each++)
 		if (each->agent && env->get(env->context, each->agent, value, sizeof(value)) == 1 &&
 		    strstr(value, "/" PROGRAM))
