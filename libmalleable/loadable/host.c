@@ -50,24 +50,20 @@ int mal_host_start(struct mal_host *host, const char *directory, const char *fil
 		   const double *values, struct mal_error *err)
 {
 	int sockets[2] = {-1, -1}, memory = memfd_create("malleable-policy", MFD_CLOEXEC);
+	struct mal_exchange *exchange = MAP_FAILED;
 
-	*host = (struct mal_host){.socket = -1, .pid = -1};
-	if (memory < 0 || ftruncate(memory, sizeof(*host->exchange)) < 0)
-		goto out;
-	host->exchange =
-		mmap(NULL, sizeof(*host->exchange), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
-	if (host->exchange == MAP_FAILED) {
-		host->exchange = NULL;
-		goto out;
+	if (memory >= 0 && ftruncate(memory, sizeof(*exchange)) == 0 &&
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) == 0)
+		exchange = mmap(NULL, sizeof(*exchange), PROT_READ | PROT_WRITE, MAP_SHARED, memory,
+				0);
+	*host = (struct mal_host){.socket = sockets[0], .pid = -1};
+	if (exchange != MAP_FAILED) {
+		host->exchange = exchange;
+		exchange->decides = values != NULL;
+		if (values)
+			memcpy(exchange->values, values, sizeof(exchange->values));
+		host->pid = spawn(directory, file, memory, sockets[1]);
 	}
-	host->exchange->decides = values != NULL;
-	if (values)
-		memcpy(host->exchange->values, values, sizeof(host->exchange->values));
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
-		goto out;
-	host->socket = sockets[0];
-	host->pid = spawn(directory, file, memory, sockets[1]);
-out:
 	if (host->pid < 0) {
 		mal_fail_errno(err, "cannot run %s/malleable-policy", directory);
 		mal_host_end(host);
