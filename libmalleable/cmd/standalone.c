@@ -146,14 +146,12 @@ void mal_standalone_end(struct mal_standalone *standalone, bool complains,
 	remove_socket(standalone->socket);
 }
 
-void mal_standalone_print(const char *text)
+void mal_standalone_print(char *text)
 {
-	/* The record at the start is for logs. */
-	text += sizeof(struct mal_outcome_record);
-	while (*text) {
-		size_t length = strcspn(text, "\n");
+	char *save;
 
-		fprintf(stderr, "balance: %.*s\n", (int)length, text);
-		text += length + (text[length] == '\n');
-	}
+	/* The record at the start is for logs. */
+	for (char *line = strtok_r(text + sizeof(struct mal_outcome_record), "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save))
+		fprintf(stderr, "balance: %s\n", line);
 }

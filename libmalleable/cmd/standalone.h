@@ -52,5 +52,5 @@ struct mal_setup mal_standalone_setup(const struct mal_standalone *standalone,
 void mal_standalone_end(struct mal_standalone *standalone, bool complains,
 			char text[MAL_STANDALONE_TEXT]);
 
-/* Print the report for the user on standard error, without the record at its start. */
-void mal_standalone_print(const char *text);
+/* Print the report TEXT for the user on standard error, without the record at its start. */
+void mal_standalone_print(char *text);
