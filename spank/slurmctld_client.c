@@ -71,21 +71,15 @@ static bool ask_partition(uint32_t job, char *name, size_t size)
 	return true;
 }
 
-/* Whether an earlier step of the job has asked already. */
-static bool read_partition(const struct balance_cgroup *cgroup, char *name, size_t size)
-{
-	ssize_t got = getxattr(cgroup->job, ATTRIBUTE, name, size - 1);
-
-	name[got > 0 ? got : 0] = '\0';
-	return got > 0;
-}
-
 static bool find_partition(uint32_t job, char *name, size_t size)
 {
 	struct balance_cgroup cgroup;
 	bool keeps = balance_cgroup_find(&cgroup, NULL) == 0;
+	/* An earlier step of the job may have asked already. */
+	ssize_t got = keeps ? getxattr(cgroup.job, ATTRIBUTE, name, size - 1) : 0;
 
-	if (keeps && read_partition(&cgroup, name, size))
+	name[got > 0 ? got : 0] = '\0';
+	if (got > 0)
 		return true;
 	if (!ask_partition(job, name, size))
 		return false;

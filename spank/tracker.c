@@ -40,7 +40,7 @@ static void name_step(uint32_t step, char *name, size_t size)
 		snprintf(name, size, "%s", strstr(cpusets.own, "/step_"));
 }
 
-/* Find the step's directory. Returns false if Slurm tracks processes in another way. */
+/* Find the directory of its tasks. Returns false if Slurm tracks processes in another way. */
 static bool find_directory(uint32_t step, bool *v2, char *path, size_t size)
 {
 	struct balance_hierarchy freezer;
@@ -52,7 +52,7 @@ static bool find_directory(uint32_t step, bool *v2, char *path, size_t size)
 		name_step(step, name, sizeof(name));
 	*v2 = freezer.v2;
 	snprintf(path, size, "%s%s%s%s", freezer.mount, freezer.own, name,
-		 freezer.v2 ? "/user" : "");
+		 freezer.v2 ? "/user/task_special" : "");
 	return true;
 }
 
@@ -62,10 +62,8 @@ int balance_tracker_open(uint32_t step, struct mal_error *err)
 	bool v2;
 	int fd;
 
-	if (!find_directory(step, &v2, path, sizeof(path) - sizeof("/task_special/cgroup.procs")))
+	if (!find_directory(step, &v2, path, sizeof(path) - sizeof("/cgroup.procs")))
 		return -1;
-	if (v2)
-		strcat(path, "/task_special");
 	/* Slurm creates it before the first task, but only if it does not exist. */
 	if (v2 && mkdir(path, 0755) < 0 && errno != EEXIST) {
 		mal_fail_errno(err, "cannot create %.200s", path);
