@@ -283,17 +283,10 @@ static bool is_argument(const struct mal_analysis *analysis, int64_t offset, int
 static void step_internal(struct mal_analysis *analysis, uint64_t target)
 {
 	const struct mal_reach *reach = mal_closure(analysis->program, target);
-	uint64_t shown = 0, writes, taken;
+	uint64_t shown = 0, taken;
 	mal_value results[2] = {0, 0};
-	uint32_t does, history = 0;
+	uint32_t history = 0;
 
-	if (!reach) {
-		analysis->values.full = 1;
-		return;
-	}
-	does = reach->does;
-	writes = reach->bound.text ? ~(uint64_t)0 : reach->writes;
-	/* REACH is not valid from here on. */
 	mal_share_callee(analysis, target);
 	for (unsigned int reg = 0; reg < MAL_XMM0 + 8; reg++)
 		if (mal_node(&analysis->values, analysis->state->registers[reg])->class)
@@ -314,14 +307,14 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 				mal_takes_stack(analysis->program, target)))
 			mal_check_value(analysis, analysis->state->slots[i].value,
 					"passed to a function");
-	if (does & (MAL_DOES_ASK | MAL_DOES_RUNTIME)) {
-		mal_effect(analysis, does & MAL_DOES_EFFECT ? MAL_EFFECT_CALL : 0);
+	if (reach->does & (MAL_DOES_ASK | MAL_DOES_RUNTIME)) {
+		mal_effect(analysis, reach->does & MAL_DOES_EFFECT ? MAL_EFFECT_CALL : 0);
 		step_callee(analysis, target, results);
-	} else if (does & MAL_DOES_EFFECT) {
+	} else if (reach->does & MAL_DOES_EFFECT) {
 		note_effect(analysis, name_of(analysis, target));
 	}
 	mal_forget_escaped(analysis);
-	forget(analysis, writes, results[0], history);
+	forget(analysis, reach->bound.text ? ~(uint64_t)0 : reach->writes, results[0], history);
 	if (results[1])
 		analysis->state->registers[MAL_XMM0] = results[1];
 }

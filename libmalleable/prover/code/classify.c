@@ -44,25 +44,20 @@ static void classify(struct mal_program *program, const struct mal_region_functi
 	struct mal_reason *bound = &found->bound;
 	const struct mal_reach *reach = mal_closure(program, region->entry);
 	const struct mal_callee *callee;
-	uint64_t pointer;
 
 	*found = (struct found){0};
 	if (region->other)
 		mal_note(bound, 0, "sections, teams or another kind of region", NULL);
 	else if (region->clause)
 		mal_note(bound, 0, "a num_threads clause", NULL);
-	else if (!reach)
-		mal_note(bound, 0, "out of memory", NULL);
 	else
 		*bound = reach->bound;
 	if (bound->text)
 		return;
 	found->indirect = (reach->does & MAL_DOES_INDIRECT) != 0;
-	/* REACH is not valid once more functions are looked at. */
-	pointer = reach->pointer;
 	if (found->indirect && mal_indirect_observes(program)) {
-		mal_note(bound, pointer, "calls through a pointer that may read the thread number",
-			 NULL);
+		mal_note(bound, reach->pointer,
+			 "calls through a pointer that may read the thread number", NULL);
 		return;
 	}
 	callee = mal_callee(program, region->entry);

@@ -152,66 +152,49 @@ static int find_taken(struct mal_program *program)
 
 enum { MEMBERS = 8192 };
 
-static void add_local(struct mal_reach *reach, const struct mal_local *local)
+static void find_reach(struct mal_program *program, struct mal_local *local)
 {
-	if (!local) {
-		mal_note(&reach->bound, 0, "too large", NULL);
-		return;
-	}
-	reach->does |= local->does;
-	reach->writes |= local->writes;
-	if (local->does & MAL_DOES_INDIRECT)
-		reach->pointer = local->pointer;
-	if (!reach->bound.text)
-		reach->bound = local->bound;
-}
+	struct mal_local *members[MEMBERS] = {local};
+	struct mal_reach *reach = &local->all;
+	uint32_t count = 1, closure = ++program->closures;
 
-static void find_reach(struct mal_program *program, struct mal_reach *reach)
-{
-	uint64_t members[MEMBERS];
-	uint32_t count = 0;
-	uint8_t *seen = calloc(program->image->function_count / 8 + 1, 1);
-
-	if (!seen) {
-		mal_note(&reach->bound, 0, "out of memory", NULL);
-		return;
-	}
-	members[count++] = reach->entry;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct mal_local *local = mal_local_at(program, members[i]);
+		const struct mal_local *member = members[i];
 
-		add_local(reach, local);
-		for (uint32_t j = 0; local && j < local->call_count; j++) {
-			const struct mal_function *function =
-				mal_image_function(program->image, local->calls[j]);
-			size_t place = (size_t)(function - program->image->functions);
+		reach->does |= member->does;
+		reach->writes |= member->writes;
+		if (member->does & MAL_DOES_INDIRECT)
+			reach->pointer = member->pointer;
+		if (!reach->bound.text)
+			reach->bound = member->bound;
+		for (uint32_t j = 0; j < member->call_count; j++) {
+			struct mal_local *called = mal_local_at(program, member->calls[j]);
 
-			if (seen[place / 8] >> place % 8 & 1)
+			if (called && called->closure == closure)
 				continue;
-			seen[place / 8] |= (uint8_t)(1 << place % 8);
-			if (count < MEMBERS)
-				members[count++] = local->calls[j];
-			else
+			if (called && count < MEMBERS) {
+				called->closure = closure;
+				members[count++] = called;
+			} else {
 				mal_note(&reach->bound, 0, "too large", NULL);
+			}
 		}
 	}
 	if (reach->does & MAL_DOES_INDIRECT)
 		reach->writes |= MAL_VOLATILE;
-	free(seen);
 }
 
 const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry)
 {
-	struct mal_reach reach = {.entry = entry};
+	static const struct mal_reach unknown = {.bound = {.text = "too large"}};
+	struct mal_local *local = mal_local_at(program, entry);
 
-	for (size_t i = 0; i < program->reach_count; i++)
-		if (program->reaches[i].entry == entry)
-			return &program->reaches[i];
-	find_reach(program, &reach);
-	if (!mal_grow(&program->reaches, program->reach_count, sizeof(reach)))
-		return NULL;
-	program->reaches[program->reach_count] = reach;
-	return &program->reaches[program->reach_count++];
+	if (!local)
+		return &unknown;
+	if (!local->closed)
+		find_reach(program, local);
+	local->closed = true;
+	return &local->all;
 }
 
 bool mal_indirect_observes(struct mal_program *program)
@@ -225,8 +208,7 @@ bool mal_indirect_observes(struct mal_program *program)
 		const struct mal_reach *reach = mal_closure(program, program->taken[i]);
 
 		/* MPI binds where it is called, but tells no thread apart. */
-		if (!reach ||
-		    (reach->bound.text && strcmp(reach->bound.text, MAL_CALL_OF_MPI) != 0) ||
+		if ((reach->bound.text && strcmp(reach->bound.text, MAL_CALL_OF_MPI) != 0) ||
 		    reach->does & (MAL_DOES_ASK | MAL_DOES_RUNTIME))
 			return 1;
 	}
@@ -238,23 +220,21 @@ uint32_t mal_taken_does(struct mal_program *program)
 {
 	uint32_t does = 0;
 
-	for (size_t i = 0; i < program->taken_count; i++) {
-		const struct mal_reach *reach = mal_closure(program, program->taken[i]);
-
-		does |= reach ? reach->does : ~(uint32_t)0;
-	}
+	for (size_t i = 0; i < program->taken_count; i++)
+		does |= mal_closure(program, program->taken[i])->does;
 	return does;
 }
 
 void mal_program_free(struct mal_program *program)
 {
-	for (size_t i = 0; i < program->local_count; i++)
-		free(program->locals[i].calls);
+	for (size_t i = 0; program->locals && i < program->image->function_count; i++) {
+		if (program->locals[i])
+			free(program->locals[i]->calls);
+		free(program->locals[i]);
+	}
 	for (size_t i = 0; i < program->callee_count; i++)
 		free(program->callees[i]);
 	free(program->callees);
 	free(program->locals);
-	free(program->local_of);
-	free(program->reaches);
 	free(program->taken);
 }

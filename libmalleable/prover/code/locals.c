@@ -348,26 +348,22 @@ static void read_function(struct mal_program *program, struct mal_local *local,
 	free(text);
 }
 
-const struct mal_local *mal_local_at(struct mal_program *program, uint64_t entry)
+struct mal_local *mal_local_at(struct mal_program *program, uint64_t entry)
 {
 	const struct mal_function *function = mal_image_function(program->image, entry);
-	size_t place = function ? (size_t)(function - program->image->functions) : 0;
+	struct mal_local **local;
 
-	if (!function)
+	if (function && !program->locals)
+		program->locals = calloc(program->image->function_count, sizeof(*program->locals));
+	if (!function || !program->locals)
 		return NULL;
-	if (!program->local_of)
-		program->local_of =
-			calloc(program->image->function_count, sizeof(*program->local_of));
-	if (!program->local_of)
-		return NULL;
-	if (program->local_of[place])
-		return &program->locals[program->local_of[place] - 1];
-	if (!mal_grow(&program->locals, program->local_count, sizeof(*program->locals)))
-		return NULL;
-	program->locals[program->local_count] = (struct mal_local){.entry = function->start};
-	program->local_of[place] = (uint32_t)++program->local_count;
-	read_function(program, &program->locals[program->local_count - 1], function);
-	return &program->locals[program->local_count - 1];
+	local = &program->locals[function - program->image->functions];
+	if (!*local) {
+		*local = calloc(1, sizeof(**local));
+		if (*local)
+			read_function(program, *local, function);
+	}
+	return *local;
 }
 
 int64_t mal_takes_stack(struct mal_program *program, uint64_t entry)

@@ -64,9 +64,15 @@ static inline void mal_note(struct mal_reason *to, uint64_t where, const char *t
 		*to = (struct mal_reason){.text = text, .symbol = symbol, .where = where};
 }
 
+/* A function with all that it calls. */
+struct mal_reach {
+	struct mal_reason bound;
+	uint64_t pointer, writes;
+	uint32_t does;
+};
+
 /* One function by itself. */
 struct mal_local {
-	uint64_t entry;
 	/* Why it binds. */
 	struct mal_reason bound;
 	/* Where it calls through a pointer. */
@@ -79,14 +85,10 @@ struct mal_local {
 	/* Functions that it calls, or takes the address of. */
 	uint64_t *calls;
 	uint32_t call_count;
-};
-
-/* A function with all that it calls. */
-struct mal_reach {
-	uint64_t entry;
-	struct mal_reason bound;
-	uint64_t pointer, writes;
-	uint32_t does;
+	/* With all that it calls, once that was asked; which closure found this function last. */
+	struct mal_reach all;
+	bool closed;
+	uint32_t closure;
 };
 
 /* What a function that asks, or has constructs, does where a region calls it. */
@@ -112,12 +114,9 @@ struct mal_program {
 	const struct mal_image *image;
 	const struct mal_inspect_options *options;
 	struct mal_verdicts *verdicts;
-	struct mal_local *locals;
-	size_t local_count;
-	/* Numbers of functions' locals, plus 1, by the function's place in the image. */
-	uint32_t *local_of;
-	struct mal_reach *reaches;
-	size_t reach_count;
+	/* By the functions' places in the image. */
+	struct mal_local **locals;
+	uint32_t closures;
 	struct mal_callee **callees;
 	size_t callee_count;
 	const struct mal_region_functions *regions;
@@ -141,9 +140,9 @@ int mal_find_regions(struct mal_program *program, struct mal_region_functions *r
 		     struct mal_error *err);
 
 /* locals.c: the function at ENTRY by itself, NULL where it is not known. */
-const struct mal_local *mal_local_at(struct mal_program *program, uint64_t entry);
+struct mal_local *mal_local_at(struct mal_program *program, uint64_t entry);
 
-/* The function at ENTRY, NULL for want of memory. Valid until the next call. */
+/* The function at ENTRY, with all that it calls. */
 const struct mal_reach *mal_closure(struct mal_program *program, uint64_t entry);
 
 /* How many bytes of arguments the function at ENTRY takes on the stack. */

@@ -461,9 +461,7 @@ static void step_call(struct mal_turn *turn, const struct mal_instruction *at)
 	uint64_t target = mal_call_target(image, at),
 		 given = mal_taken_by(image, at, mal_given_most, 0);
 	const struct mal_reach *reach = target ? mal_closure(turn->program, target) : NULL;
-	uint64_t writes = !target			? MAL_VOLATILE
-			  : !reach || reach->bound.text ? ~(uint64_t)0
-							: reach->writes;
+	uint64_t writes = !target ? MAL_VOLATILE : reach->bound.text ? ~(uint64_t)0 : reach->writes;
 	mal_value all = TERM(turn, CALLED, (int64_t)(slot ? slot->address : target), turn->memory,
 			     slot || target ? 0 : read(turn, at, 0));
 
