@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmalleable/prover/code/find.h"
+
 const struct mal_instruction *mal_flow_last(const struct mal_flow_graph *graph, uint32_t block)
 {
 	return &graph->instructions[graph->blocks[block].first + graph->blocks[block].count - 1];
@@ -15,6 +17,7 @@ static int order_blocks(struct mal_flow_graph *graph)
 	uint32_t count = graph->block_count, depth = 0, done = count;
 	uint32_t *stack = calloc(2 * (size_t)count + 2, sizeof(*stack)), *at = stack + count + 1;
 
+	free(graph->order);
 	graph->order = malloc((count + 1) * sizeof(*graph->order));
 	if (!stack || !graph->order) {
 		free(stack);
@@ -48,11 +51,34 @@ static int order_blocks(struct mal_flow_graph *graph)
 	return 0;
 }
 
+static int find_before(struct mal_flow_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->block_count; i++) {
+		free(graph->blocks[i].before);
+		graph->blocks[i].before = NULL;
+		graph->blocks[i].before_count = 0;
+	}
+	for (uint32_t i = 0; i < graph->block_count; i++) {
+		const struct mal_block *from = &graph->blocks[i];
+
+		for (uint32_t j = 0; from->order >= 0 && j < from->next_count; j++) {
+			struct mal_block *to = &graph->blocks[from->next[j]];
+
+			if (!mal_grow(&to->before, to->before_count, sizeof(*to->before)))
+				return -1;
+			to->before[to->before_count++] = i;
+		}
+	}
+	return 0;
+}
+
 /* Blocks from which a way leads to the end: what stops the program does not. */
 static void find_ends(struct mal_flow_graph *graph)
 {
 	int changed = 1;
 
+	for (uint32_t i = 0; i < graph->block_count; i++)
+		graph->blocks[i].ends = 0;
 	while (changed) {
 		changed = 0;
 		for (uint32_t i = graph->order_count; i-- > 0;) {
@@ -124,7 +150,7 @@ static int find_postdominators(struct mal_flow_graph *graph)
 
 int mal_flow_order(struct mal_flow_graph *graph)
 {
-	if (order_blocks(graph) < 0)
+	if (order_blocks(graph) < 0 || find_before(graph) < 0)
 		return -1;
 	find_ends(graph);
 	return find_postdominators(graph);

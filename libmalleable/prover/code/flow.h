@@ -35,7 +35,7 @@ struct mal_flow_graph {
 	const char *trouble;
 };
 
-/* Order, dominators and loops of the blocks. */
+/* What leads to each block, the order of the blocks, and dominators, by what follows each. */
 int mal_flow_order(struct mal_flow_graph *graph);
 
 /* walk.c: the graph of the function at ENTRY. Only for want of memory it returns -1. */

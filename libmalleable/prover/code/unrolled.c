@@ -15,7 +15,6 @@
 
 #include "libmalleable/prover/code/actions.h"
 #include "libmalleable/prover/code/analysis.h"
-#include "libmalleable/prover/code/find.h"
 #include "libmalleable/prover/code/turn.h"
 
 enum { MOST = 16, EARLIER = 4, NOWHERE = UINT32_MAX };
@@ -684,33 +683,6 @@ static bool is_unrolled(struct unrolled *loop)
 	return is;
 }
 
-/* What leads to each block, and in which order, anew. */
-static int link(struct mal_flow_graph *graph)
-{
-	free(graph->order);
-	graph->order = NULL;
-	for (uint32_t i = 0; i < graph->block_count; i++) {
-		free(graph->blocks[i].before);
-		graph->blocks[i].before = NULL;
-		graph->blocks[i].before_count = 0;
-		graph->blocks[i].ends = 0;
-	}
-	if (mal_flow_order(graph) < 0)
-		return -1;
-	for (uint32_t i = 0; i < graph->order_count; i++) {
-		const struct mal_block *from = &graph->blocks[graph->order[i]];
-
-		for (uint32_t j = 0; j < from->next_count; j++) {
-			struct mal_block *to = &graph->blocks[from->next[j]];
-
-			if (!mal_grow(&to->before, to->before_count, sizeof(*to->before)))
-				return -1;
-			to->before[to->before_count++] = graph->order[i];
-		}
-	}
-	return 0;
-}
-
 /* Whether BLOCK does nothing but lead to another one. */
 static bool is_empty(const struct mal_flow_graph *graph, uint32_t block)
 {
@@ -746,7 +718,7 @@ static int take_back(struct unrolled *loop)
 {
 	struct mal_flow_graph *graph = loop->graph;
 
-	if (pass_empty(graph) && link(graph) < 0)
+	if (pass_empty(graph) && mal_flow_order(graph) < 0)
 		return -1;
 	for (uint32_t i = 0; i < graph->block_count; i++) {
 		struct mal_block *one;
@@ -766,7 +738,7 @@ static int take_back(struct unrolled *loop)
 		one = &graph->blocks[loop->one];
 		one->next[one->next[1] == i] = loop->one;
 		lead(graph, loop->divides, loop->one);
-		if (link(graph) < 0)
+		if (mal_flow_order(graph) < 0)
 			return -1;
 	}
 	return 0;

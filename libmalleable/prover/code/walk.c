@@ -57,30 +57,21 @@ static void mark_leaders(const struct mal_flow_graph *graph, const struct way *w
 		mark(graph, leaders, ways[i].to);
 }
 
-/* Add NUMBER to a list of COUNT; -1 without memory. */
-static int add(uint32_t **list, uint32_t *count, uint32_t number)
-{
-	if (!mal_grow(list, *count, sizeof(**list)))
-		return -1;
-	(*list)[(*count)++] = number;
-	return 0;
-}
-
 /* LEADERS are the numbers of blocks by now, plus 1, of the instructions that they begin with. */
 static int link_to(struct mal_flow_graph *graph, const uint32_t *leaders, uint32_t from,
 		   uint64_t address)
 {
-	struct mal_block *block = &graph->blocks[from], *to;
+	struct mal_block *block = &graph->blocks[from];
 	int64_t at = mal_flow_find(graph, address);
 
 	if (at < 0 || !leaders[at]) {
 		graph->trouble = "a jump into an instruction";
 		return 0;
 	}
-	to = &graph->blocks[leaders[at] - 1];
-	if (add(&block->next, &block->next_count, leaders[at] - 1) < 0)
+	if (!mal_grow(&block->next, block->next_count, sizeof(*block->next)))
 		return -1;
-	return add(&to->before, &to->before_count, from);
+	block->next[block->next_count++] = leaders[at] - 1;
+	return 0;
 }
 
 static int link_block(struct mal_flow_graph *graph, const uint32_t *leaders, uint32_t block,
