@@ -386,6 +386,7 @@ bool mal_decode(const struct mal_image *image, uint64_t address, struct mal_inst
 	memset(to, 0, sizeof(*to));
 	to->address = address;
 	to->length = from.length;
+	memcpy(to->encoded, code, left < sizeof(to->encoded) ? left : sizeof(to->encoded));
 	to->mnemonic = (uint16_t)from.mnemonic;
 	name_instruction(to);
 	/* Vectors have movsd and cmpsd too. */

@@ -66,6 +66,8 @@ struct mal_instruction {
 	uint16_t mnemonic;
 	/* How its result is rounded, or 0. */
 	uint8_t rounds;
+	/* Its first bytes, or zeros. */
+	uint8_t encoded[4];
 	uint8_t length, operand_count, lock, repeat, thread_local_, system, flow;
 	/* What it does, and on which condition: see actions.h. */
 	uint8_t action, condition;

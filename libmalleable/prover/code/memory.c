@@ -13,7 +13,7 @@ mal_value mal_address(struct mal_analysis *analysis, const struct mal_operand *o
 
 	if (operand->index != MAL_NO_REGISTER) {
 		mal_value index = analysis->state->registers[operand->index];
-		int64_t scale = operand->scale ? operand->scale : 1, number;
+		int64_t scale = operand->scale, number;
 
 		if (mal_is_number(values, index, &number))
 			index = mal_number(values, number * scale);

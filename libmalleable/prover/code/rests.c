@@ -130,8 +130,7 @@ static struct cell address_of(const struct rests *rests, const struct mal_operan
 			       address.number + registers[operand->base].number);
 	if (operand->index != MAL_NO_REGISTER)
 		address = both(address, registers[operand->index],
-			       address.number + registers[operand->index].number *
-							(operand->scale ? operand->scale : 1));
+			       address.number + registers[operand->index].number * operand->scale);
 	return address;
 }
 

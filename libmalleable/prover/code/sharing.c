@@ -154,7 +154,7 @@ static int64_t find_place(const struct mal_analysis *analysis, const struct mal_
 			return 0;
 		split(analysis, place, registers[operand->base]);
 	}
-	return operand->scale ? operand->scale : 1;
+	return operand->scale;
 }
 
 void mal_share_place(struct mal_analysis *analysis, const struct mal_operand *operand,

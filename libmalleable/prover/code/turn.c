@@ -282,23 +282,14 @@ static void write(struct mal_turn *turn, const struct mal_operand *operand, mal_
 			operand->reg < 16 && operand->bytes == 4 ? half(turn, value, 0) : value;
 }
 
-/* Bytes of AT as it was encoded. */
-static void encoded(const struct mal_turn *turn, const struct mal_instruction *at, uint8_t *bytes)
-{
-	memset(bytes, 0, 4);
-	mal_image_copy(turn->program->image, at->address, bytes, 4);
-}
-
 /* Whether AT copies 16 bytes, and clears what is behind them. */
-static bool copies_half(const struct mal_turn *turn, const struct mal_instruction *at)
+static bool copies_half(const struct mal_instruction *at)
 {
 	const struct mal_operand *to = &at->operands[0];
-	uint8_t bytes[4];
 
-	encoded(turn, at, bytes);
 	return at->action == MAL_ACTION_MOVE && at->operand_count == 2 && to->bytes == 16 &&
 	       to->kind == MAL_OPERAND_REGISTER && at->operands[1].kind == MAL_OPERAND_REGISTER &&
-	       (bytes[0] == 0xc4 || bytes[0] == 0xc5 || bytes[0] == 0x62);
+	       (at->encoded[0] == 0xc4 || at->encoded[0] == 0xc5 || at->encoded[0] == 0x62);
 }
 
 /* Of vectors that may be wider, 16 bytes stay. */
@@ -309,12 +300,9 @@ static void clear_halves(struct mal_turn *turn)
 }
 
 /* What no operand shows: of AVX-512 how it rounds, and what becomes of what a mask leaves out. */
-static int64_t hidden(const struct mal_turn *turn, const struct mal_instruction *at)
+static int64_t hidden(const struct mal_instruction *at)
 {
-	uint8_t bytes[4];
-
-	encoded(turn, at, bytes);
-	return bytes[0] == 0x62 ? bytes[3] & 0xf0 : 0;
+	return at->encoded[0] == 0x62 ? at->encoded[3] & 0xf0 : 0;
 }
 
 /* Sums and products are the same whichever operand is first. */
@@ -335,7 +323,7 @@ static void step_any(struct mal_turn *turn, const struct mal_instruction *at)
 {
 	uint64_t reads = at->reads & ~at->addressing, writes = at->writes;
 	mal_value values[4] = {0};
-	mal_value all = TERM(turn, INSTRUCTION + at->mnemonic, hidden(turn, at), 0);
+	mal_value all = TERM(turn, INSTRUCTION + at->mnemonic, hidden(at), 0);
 
 	/* What is behind four operands was not kept. */
 	turn->failed |= at->operand_count == 4 && at->operands[1].kind == MAL_OPERAND_REGISTER &&
@@ -435,7 +423,7 @@ static bool step_move(struct mal_turn *turn, const struct mal_instruction *at)
 
 	if (at->operand_count != 2 || to->read)
 		return 0;
-	if (turn->wide && copies_half(turn, at)) {
+	if (turn->wide && copies_half(at)) {
 		write(turn, to, TERM(turn, PART, 16, read(turn, at, 1)));
 		return 1;
 	}
@@ -491,14 +479,12 @@ static void step_test(struct mal_turn *turn, const struct mal_instruction *at)
 }
 
 /* Whether AT does no more than what terms stand for. */
-static bool is_followed(const struct mal_turn *turn, const struct mal_instruction *at)
+static bool is_followed(const struct mal_instruction *at)
 {
 	bool calls = at->flow == MAL_FLOW_CALL;
-	uint8_t bytes[4];
 
-	encoded(turn, at, bytes);
 	/* Addresses of 32 bits are not known. */
-	return at->mnemonic != ZYDIS_MNEMONIC_VZEROALL && (bytes[0] != 0x67 || calls) &&
+	return at->mnemonic != ZYDIS_MNEMONIC_VZEROALL && (at->encoded[0] != 0x67 || calls) &&
 	       !at->lock && !at->repeat && !at->system && !at->thread_local_ &&
 	       !((at->reads | at->writes) & MAL_BIT(MAL_X87)) && at->action != MAL_ACTION_STRING &&
 	       (calls || (!(at->writes & MAL_BIT(MAL_RSP)) && at->flow <= MAL_FLOW_BRANCH));
@@ -512,7 +498,7 @@ void mal_turn_step(struct mal_turn *turn, const struct mal_instruction *at)
 		turn->wide |= at->operands[i].bytes > 16;
 	if (at->mnemonic == ZYDIS_MNEMONIC_VZEROUPPER)
 		clear_halves(turn);
-	if (!is_followed(turn, at)) {
+	if (!is_followed(at)) {
 		turn->failed = 1;
 	} else if (at->flow == MAL_FLOW_CALL) {
 		step_call(turn, at);
