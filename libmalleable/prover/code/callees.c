@@ -8,13 +8,6 @@
 #include "libmalleable/prover/code/actions.h"
 #include "libmalleable/prover/code/analysis.h"
 
-static const char *name_of(const struct mal_analysis *analysis, uint64_t target)
-{
-	const struct mal_function *function = mal_image_function(analysis->image, target);
-
-	return function ? function->name : NULL;
-}
-
 /* What the registers in SOME hold is given to a function. */
 static void give(struct mal_analysis *analysis, uint64_t some, int lenient)
 {
@@ -252,7 +245,7 @@ static void step_callee(struct mal_analysis *analysis, uint64_t target, mal_valu
 		   MAL_EFFECT_RUNTIME | (callee && callee->chooses ? MAL_EFFECT_CHOOSES : 0));
 	if (!callee) {
 		mal_mark_bound(analysis, "calls that are nested too deeply",
-			       name_of(analysis, target));
+			       mal_image_name(analysis->image, target));
 		return;
 	}
 	reason = analysis->without ? &callee->replicated : &callee->bound;
@@ -298,7 +291,7 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 		if (history && analysis->values.inner && analysis->final &&
 		    stores(mal_callee(analysis->program, target)))
 			mal_mark_bound(analysis, "a value carried between iterations, passed on",
-				       name_of(analysis, target));
+				       mal_image_name(analysis->image, target));
 	}
 	for (uint32_t i = 0; i < analysis->state->slot_count && analysis->final; i++)
 		if (mal_node(&analysis->values, analysis->state->slots[i].value)->class >=
@@ -311,7 +304,7 @@ static void step_internal(struct mal_analysis *analysis, uint64_t target)
 		mal_effect(analysis, reach->does & MAL_DOES_EFFECT ? MAL_EFFECT_CALL : 0);
 		step_callee(analysis, target, results);
 	} else if (reach->does & MAL_DOES_EFFECT) {
-		note_effect(analysis, name_of(analysis, target));
+		note_effect(analysis, mal_image_name(analysis->image, target));
 	}
 	mal_forget_escaped(analysis);
 	forget(analysis, reach->bound.text ? ~(uint64_t)0 : reach->writes, results[0], history);

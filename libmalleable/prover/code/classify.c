@@ -80,9 +80,7 @@ static int copy(const char *text, char **to)
 
 static int name(const struct mal_program *program, struct mal_verdict *verdict)
 {
-	const struct mal_function *function = mal_image_function(program->image, verdict->address);
-
-	return copy(function ? function->name : NULL, &verdict->name);
+	return copy(mal_image_name(program->image, verdict->address), &verdict->name);
 }
 
 /* REASON as text with its place, to be freed; *TO stays NULL where there is none. */

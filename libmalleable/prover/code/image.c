@@ -123,6 +123,13 @@ const struct mal_function *mal_image_function(const struct mal_image *image, uin
 	return function && address < function->end ? function : NULL;
 }
 
+const char *mal_image_name(const struct mal_image *image, uint64_t address)
+{
+	const struct mal_function *function = mal_image_function(image, address);
+
+	return function ? function->name : NULL;
+}
+
 void mal_image_free(struct mal_image *image)
 {
 	free(image->slots);

@@ -89,6 +89,9 @@ const struct mal_slot *mal_image_stub(const struct mal_image *image, uint64_t ad
 /* The function that ADDRESS is in, or NULL. */
 const struct mal_function *mal_image_function(const struct mal_image *image, uint64_t address);
 
+/* Its name, NULL where that is not known. */
+const char *mal_image_name(const struct mal_image *image, uint64_t address);
+
 /*
  * Bytes that are read one after the other, as tables of frames are. FAILED once something was not
  * stored, or was no number; what is read then means nothing.

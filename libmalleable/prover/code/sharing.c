@@ -289,8 +289,7 @@ static uint32_t flags_of(const struct mal_analysis *analysis, uint32_t given)
 
 void mal_share_callee(struct mal_analysis *analysis, uint64_t target)
 {
-	const struct mal_function *function = mal_image_function(analysis->image, target);
-	const char *name = function ? function->name : NULL;
+	const char *name = mal_image_name(analysis->image, target);
 	const struct mal_callee *callee;
 	struct mal_callee *mine = analysis->callee;
 
