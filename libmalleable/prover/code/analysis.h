@@ -137,6 +137,8 @@ struct mal_analysis {
 	struct mal_flow_graph graph;
 	struct mal_values values;
 	struct mal_block_facts *facts;
+	/* Marks of blocks, for whoever goes through them. */
+	uint8_t *marks, *set, *in_share, *once;
 	struct mal_seed seeds[MAL_SEEDS];
 	uint32_t seed_count;
 	/* Locations that loops do not change, by their keys; those that have a history, negated. */
@@ -270,5 +272,6 @@ int mal_outcome(struct mal_analysis *analysis, enum mal_condition condition, mal
 
 /* dependence.c: what branches decide. Find loops of iterations; -1 without memory. */
 int mal_find_shared_loops(struct mal_analysis *analysis);
-int mal_force_joins(struct mal_analysis *analysis);
-int mal_check_control(struct mal_analysis *analysis);
+/* Whether values differ at more joins now. */
+bool mal_force_joins(struct mal_analysis *analysis);
+void mal_check_control(struct mal_analysis *analysis);

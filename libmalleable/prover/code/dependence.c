@@ -114,8 +114,9 @@ static void check_wait(struct mal_analysis *analysis, const uint32_t *loop, uint
 }
 
 /* What a loop does with its iterations must all be before its exit, or all behind it. */
-static void check_end(struct mal_analysis *analysis, uint32_t block, uint8_t *marks, uint8_t *set)
+static void check_end(struct mal_analysis *analysis, uint32_t block)
 {
+	uint8_t *marks = analysis->marks, *set = analysis->set;
 	const struct mal_flow_graph *graph = &analysis->graph;
 	int after = analysis->facts[block].ends == 2;
 	unsigned int effects = MAL_EFFECT_STORE | MAL_EFFECT_ATOMIC | MAL_EFFECT_CALL |
@@ -136,7 +137,7 @@ static void check_end(struct mal_analysis *analysis, uint32_t block, uint8_t *ma
 }
 
 /* A guard before a loop that a thread with some iterations does not pass. */
-static void check_guard(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks)
+static void check_guard(struct mal_analysis *analysis, uint32_t block)
 {
 	const struct mal_block_facts *facts = &analysis->facts[block];
 	uint8_t done = 0;
@@ -146,7 +147,7 @@ static void check_guard(struct mal_analysis *analysis, uint32_t block, const uin
 
 		if (!there->end || !there->end->live || !(there->effects & MAL_EFFECT_ITEM))
 			continue;
-		done |= marks[i];
+		done |= analysis->marks[i];
 		if (!there->shared &&
 		    analysis->graph.blocks[i].order <= analysis->graph.blocks[block].order)
 			return;
@@ -210,25 +211,18 @@ static int find_loops(struct mal_analysis *analysis, const uint8_t *set)
 
 int mal_find_shared_loops(struct mal_analysis *analysis)
 {
-	uint8_t *set = calloc((size_t)analysis->graph.block_count + 1, 1);
-	int result;
-
-	if (!set)
-		return -1;
 	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
 		analysis->facts[i].shared = analysis->facts[i].header = 0;
-		set[i] = (uint8_t)is_reached(analysis, i);
+		analysis->set[i] = (uint8_t)is_reached(analysis, i);
 	}
-	result = find_loops(analysis, set);
-	free(set);
-	return result < 0 ? -1 : 0;
+	return find_loops(analysis, analysis->set) < 0 ? -1 : 0;
 }
 
 /* What the ways of a branch lead to before they meet again: 1 the first, 2 others. */
-static void mark_ways(const struct mal_analysis *analysis, uint32_t block, uint8_t *marks,
-		      uint8_t *set)
+static void mark_ways(const struct mal_analysis *analysis, uint32_t block)
 {
 	const struct mal_block *at = &analysis->graph.blocks[block];
+	uint8_t *marks = analysis->marks, *set = analysis->set;
 
 	memset(marks, 0, analysis->graph.block_count);
 	memset(set, 1, analysis->graph.block_count);
@@ -242,10 +236,10 @@ static void mark_ways(const struct mal_analysis *analysis, uint32_t block, uint8
 }
 
 /* Where ways of a branch meet, values may differ by it. */
-static bool force_at(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks,
-		     uint8_t force)
+static bool force_at(struct mal_analysis *analysis, uint32_t block, uint8_t force)
 {
 	const struct mal_flow_graph *graph = &analysis->graph;
+	const uint8_t *marks = analysis->marks;
 	int changed = 0;
 
 	for (uint32_t i = 0; i < graph->block_count; i++) {
@@ -281,15 +275,11 @@ static bool is_inner(const struct mal_analysis *analysis, uint32_t block)
 	return inner;
 }
 
-int mal_force_joins(struct mal_analysis *analysis)
+bool mal_force_joins(struct mal_analysis *analysis)
 {
-	uint32_t count = analysis->graph.block_count;
-	uint8_t *marks = calloc((size_t)count + 1, 2), *set = marks + count + 1;
-	int changed = 0;
+	bool changed = 0;
 
-	if (!marks)
-		return -1;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
 		struct mal_block_facts *facts = &analysis->facts[i];
 
 		if (facts->header && !(facts->force & MAL_FORCE_LOOP)) {
@@ -299,23 +289,22 @@ int mal_force_joins(struct mal_analysis *analysis)
 		if (!is_reached(analysis, i) ||
 		    (facts->branch == MAL_BRANCH_CLEAN && !facts->history))
 			continue;
-		mark_ways(analysis, i, marks, set);
+		mark_ways(analysis, i);
 		if (facts->history)
-			changed |= force_at(analysis, i, marks, MAL_FORCE_HISTORY);
+			changed |= force_at(analysis, i, MAL_FORCE_HISTORY);
 		if (facts->branch == MAL_BRANCH_CLEAN)
 			continue;
 		if (!is_exit_by_share(analysis, i))
-			changed |= force_at(analysis, i, marks, MAL_FORCE_TELLS);
+			changed |= force_at(analysis, i, MAL_FORCE_TELLS);
 		else if (!is_inner(analysis, i))
-			changed |= force_at(analysis, i, marks, MAL_FORCE_JOIN);
+			changed |= force_at(analysis, i, MAL_FORCE_JOIN);
 	}
-	free(marks);
 	return changed;
 }
 
-static void check_branch(struct mal_analysis *analysis, uint32_t block, const uint8_t *marks,
-			 uint8_t *in_share, uint8_t *once)
+static void check_branch(struct mal_analysis *analysis, uint32_t block)
 {
+	const uint8_t *marks = analysis->marks;
 	const struct mal_block_facts *facts = &analysis->facts[block];
 	uint8_t alone = facts->branch == MAL_BRANCH_CHOSEN ? 1 : 2;
 	int loops = facts->branch == MAL_BRANCH_CHUNK && !facts->shared;
@@ -342,15 +331,15 @@ static void check_branch(struct mal_analysis *analysis, uint32_t block, const ui
 			break;
 		case MAL_BRANCH_CHUNK:
 			loops &= !there->shared;
-			in_share[i] = 1;
+			analysis->in_share[i] = 1;
 			if (!there->shared &&
 			    there->effects & ~(MAL_EFFECT_RUNTIME | MAL_EFFECT_ITEM))
 				mal_bind_block(analysis, block, "a branch on a thread's number");
 			break;
-		case MAL_BRANCH_SHARE: in_share[i] = 1; break;
+		case MAL_BRANCH_SHARE: analysis->in_share[i] = 1; break;
 		case MAL_BRANCH_CHOSEN:
 		case MAL_BRANCH_NOT_CHOSEN:
-			once[i] |= marks[i] == alone;
+			analysis->once[i] |= marks[i] == alone;
 			if (marks[i] == alone && facts->shared && there->effects & ~MAL_EFFECT_ITEM)
 				mal_bind_block(analysis, block,
 					       "one thread alone within a loop of iterations");
@@ -381,9 +370,10 @@ static bool is_iteration(const struct mal_analysis *analysis, uint32_t block)
 	return 0;
 }
 
-static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
-			 const uint8_t *once)
+static void check_blocks(struct mal_analysis *analysis)
 {
+	const uint8_t *in_share = analysis->in_share, *once = analysis->once;
+
 	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
 		const struct mal_block_facts *facts = &analysis->facts[i];
 
@@ -400,30 +390,22 @@ static void check_blocks(struct mal_analysis *analysis, const uint8_t *in_share,
 	}
 }
 
-int mal_check_control(struct mal_analysis *analysis)
+void mal_check_control(struct mal_analysis *analysis)
 {
-	uint32_t count = analysis->graph.block_count;
-	uint8_t *marks = calloc((size_t)count + 1, 4), *set = marks + count + 1;
-	uint8_t *in_share = set + count + 1, *once = in_share + count + 1;
-
-	if (!marks)
-		return -1;
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < analysis->graph.block_count; i++) {
 		const struct mal_block_facts *facts = &analysis->facts[i];
 
 		if (!is_reached(analysis, i) ||
 		    (facts->branch == MAL_BRANCH_CLEAN && !facts->carried && !facts->history))
 			continue;
-		mark_ways(analysis, i, marks, set);
+		mark_ways(analysis, i);
 		analysis->chooses |= facts->branch == MAL_BRANCH_CHOSEN ||
 				     facts->branch == MAL_BRANCH_NOT_CHOSEN;
-		check_branch(analysis, i, marks, in_share, once);
+		check_branch(analysis, i);
 		if (!facts->shared && facts->some)
-			check_guard(analysis, i, marks);
+			check_guard(analysis, i);
 		if (facts->shared && facts->ends)
-			check_end(analysis, i, marks, set);
+			check_end(analysis, i);
 	}
-	check_blocks(analysis, in_share, once);
-	free(marks);
-	return 0;
+	check_blocks(analysis);
 }

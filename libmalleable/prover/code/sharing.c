@@ -343,11 +343,12 @@ static bool is_fast(struct mal_program *program)
 }
 
 /*
- * Marks in INNER the blocks of loops within those of iterations. In one that the runtime gives in
+ * Marks in the set the blocks of loops within those of iterations. In one that the runtime gives in
  * pieces, these are a loop too.
  */
-static int find_inner(const struct mal_analysis *analysis, uint8_t *inner)
+static int find_inner(const struct mal_analysis *analysis)
 {
+	uint8_t *inner = analysis->set;
 	uint32_t count = analysis->graph.block_count, *loop = calloc((size_t)count + 1, 4);
 	int found = loop ? 0 : -1, pieces = 0;
 
@@ -374,16 +375,13 @@ static int find_inner(const struct mal_analysis *analysis, uint8_t *inner)
 int mal_share_vectors(struct mal_analysis *analysis)
 {
 	const struct mal_flow_graph *graph = &analysis->graph;
-	uint8_t *inner = calloc((size_t)graph->block_count + 1, 1);
 	uint32_t seen = 0, all = 0;
 
-	if (!inner || find_inner(analysis, inner) < 0) {
-		free(inner);
+	if (find_inner(analysis) < 0)
 		return -1;
-	}
 	for (uint32_t i = 0; i < graph->block_count; i++) {
 		const struct mal_block_facts *facts = &analysis->facts[i];
-		int shared = facts->shared ? !inner[i] : facts->effects & MAL_EFFECT_ITEM;
+		int shared = facts->shared ? !analysis->set[i] : facts->effects & MAL_EFFECT_ITEM;
 
 		for (uint32_t j = 0; facts->end && facts->end->live && j < graph->blocks[i].count;
 		     j++) {
@@ -392,7 +390,6 @@ int mal_share_vectors(struct mal_analysis *analysis)
 			seen |= shared ? analysis->at->rounds : 0;
 		}
 	}
-	free(inner);
 	if (seen & MAL_ROUNDS_ONE && seen & MAL_ROUNDS_VECTOR &&
 	    (all & MAL_ROUNDS_FUSED || is_fast(analysis->program)))
 		note(analysis, &analysis->callee->sums,

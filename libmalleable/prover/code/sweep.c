@@ -287,7 +287,7 @@ static void finish(struct mal_analysis *analysis)
 
 static int sweep_as_any(struct mal_analysis *analysis)
 {
-	int forced = 1;
+	bool forced = 1;
 
 	for (unsigned int i = 0; forced && i < 4; i++) {
 		if (sweep_all(analysis) < 0)
@@ -295,17 +295,15 @@ static int sweep_as_any(struct mal_analysis *analysis)
 		if (mal_find_shared_loops(analysis) < 0)
 			return -1;
 		forced = mal_force_joins(analysis);
-		if (forced < 0)
-			return -1;
 	}
 	if (forced)
 		return 1;
 	finish(analysis);
 	mal_share_places(analysis);
-	if (mal_find_shared_loops(analysis) < 0 || mal_share_vectors(analysis) < 0 ||
-	    mal_check_control(analysis) < 0 || mal_check_rests(analysis) < 0)
+	if (mal_find_shared_loops(analysis) < 0 || mal_share_vectors(analysis) < 0)
 		return -1;
-	return 0;
+	mal_check_control(analysis);
+	return mal_check_rests(analysis);
 }
 
 static int run(struct mal_analysis *analysis, struct mal_callee *callee)
@@ -353,19 +351,26 @@ static int sweep(struct mal_program *program, uint64_t entry, struct mal_callee 
 	if (mal_flow_build(program->image, entry, &analysis->graph) == 0 &&
 	    (analysis->graph.trouble ||
 	     mal_unrolled_take_back(program, &analysis->graph, returns) == 0)) {
-		analysis->facts =
-			calloc((size_t)analysis->graph.block_count + 1, sizeof(*analysis->facts));
+		size_t count = (size_t)analysis->graph.block_count + 1;
+
+		analysis->facts = calloc(count, sizeof(*analysis->facts));
+		analysis->marks = calloc(count, 4);
+		analysis->set = analysis->marks + count;
+		analysis->in_share = analysis->set + count;
+		analysis->once = analysis->in_share + count;
 		if (analysis->graph.trouble) {
 			mal_note(&callee->bound, 0, analysis->graph.trouble, NULL);
 			mal_note(&callee->alone, 0, analysis->graph.trouble, NULL);
 			result = 0;
-		} else if (analysis->facts && mal_values_make(&analysis->values) == 0) {
+		} else if (analysis->facts && analysis->marks &&
+			   mal_values_make(&analysis->values) == 0) {
 			result = run(analysis, callee);
 		}
 		for (uint32_t i = 0; analysis->facts && i < analysis->graph.block_count; i++)
 			free(analysis->facts[i].end);
 	}
 	free(analysis->facts);
+	free(analysis->marks);
 	mal_values_free(&analysis->values);
 	mal_flow_free(&analysis->graph);
 	free(analysis);
