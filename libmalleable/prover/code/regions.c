@@ -28,6 +28,7 @@ struct trace {
 struct scan {
 	const struct mal_image *image;
 	struct mal_region_functions *regions;
+	struct mal_error *err;
 	const struct mal_function *function;
 	struct mal_flow_graph graph;
 	/* Where each block begins. */
@@ -78,9 +79,10 @@ static void step(struct trace *trace, const struct mal_instruction *at)
 		set(trace, to->reg, before.kind[to->reg], before.value[to->reg] ^ 1);
 }
 
-static int add_region(struct mal_region_functions *regions,
-		      const struct mal_region_function *region, struct mal_error *err)
+static int add_region(struct scan *scan, const struct mal_region_function *region)
 {
+	struct mal_region_functions *regions = scan->regions;
+
 	for (size_t i = 0; i < regions->count; i++)
 		if (regions->list[i].entry == region->entry) {
 			regions->list[i].clause |= region->clause;
@@ -88,9 +90,9 @@ static int add_region(struct mal_region_functions *regions,
 			return 0;
 		}
 	if (regions->count == MAL_REGIONS)
-		return mal_fail(err, "too large: more than %d regions", MAL_REGIONS);
+		return mal_fail(scan->err, "too large: more than %d regions", MAL_REGIONS);
 	if (!mal_grow(&regions->list, regions->count, sizeof(*region)))
-		return mal_fail(err, "out of memory");
+		return mal_fail(scan->err, "out of memory");
 	regions->list[regions->count++] = *region;
 	return 0;
 }
@@ -121,8 +123,7 @@ static const struct mal_function *loaded(const struct mal_image *image,
 }
 
 /* Add the functions whose address is put into WHERE. Returns how many, or -1. */
-static int add_loaded(struct scan *scan, struct mal_region_function *region, unsigned int where,
-		      struct mal_error *err)
+static int add_loaded(struct scan *scan, struct mal_region_function *region, unsigned int where)
 {
 	int found = 0;
 
@@ -134,7 +135,7 @@ static int add_loaded(struct scan *scan, struct mal_region_function *region, uns
 			continue;
 		region->entry = function->start;
 		found++;
-		if (add_region(scan->regions, region, err) < 0)
+		if (add_region(scan, region) < 0)
 			return -1;
 	}
 	return found;
@@ -144,20 +145,19 @@ static int add_loaded(struct scan *scan, struct mal_region_function *region, uns
  * One call for several regions: all whose address is put into the register for it, or if there are
  * none, into any, as one of these is moved there.
  */
-static int add_candidates(struct scan *scan, struct mal_region_function *region, unsigned int where,
-			  struct mal_error *err)
+static int add_candidates(struct scan *scan, struct mal_region_function *region, unsigned int where)
 {
-	int found = add_loaded(scan, region, where, err);
+	int found = add_loaded(scan, region, where);
 
 	if (!found)
-		found = add_loaded(scan, region, MAL_NO_REGISTER, err);
+		found = add_loaded(scan, region, MAL_NO_REGISTER);
 	scan->regions->unknown |= !found;
 	return found < 0 ? -1 : 0;
 }
 
 /* AT calls, or jumps to, NAME, which starts a region. */
 static int note_call(struct scan *scan, const struct mal_instruction *at, const char *name,
-		     const struct trace *trace, struct mal_error *err)
+		     const struct trace *trace)
 {
 	int gnu = strncmp(name, "GOMP_", strlen("GOMP_")) == 0;
 	unsigned int where = gnu ? MAL_RDI : MAL_RDX;
@@ -168,10 +168,9 @@ static int note_call(struct scan *scan, const struct mal_instruction *at, const 
 	};
 
 	if (trace->kind[where] == ADDRESS && mal_image_executable(scan->image, region.entry))
-		return add_region(scan->regions, &region, err);
+		return add_region(scan, &region);
 	/* A stub is no call. */
-	return at->flow == MAL_FLOW_TAIL && !at->target ? 0
-							: add_candidates(scan, &region, where, err);
+	return at->flow == MAL_FLOW_TAIL && !at->target ? 0 : add_candidates(scan, &region, where);
 }
 
 /* One more way leads to where KNOWN holds. Returns whether less is known then. */
@@ -195,8 +194,7 @@ static bool meet(struct trace *known, const struct trace *trace)
 }
 
 /* From the beginning of BLOCK to its end; FINAL: regions of the function itself are noted. */
-static int read_block(struct scan *scan, uint32_t block, int final, struct trace *trace,
-		      struct mal_error *err)
+static int read_block(struct scan *scan, uint32_t block, int final, struct trace *trace)
 {
 	const struct mal_block *here = &scan->graph.blocks[block];
 	int result = 0;
@@ -217,7 +215,7 @@ static int read_block(struct scan *scan, uint32_t block, int final, struct trace
 		if (kind == MAL_EXTERNAL_FORK) {
 			if (final && at->address >= scan->function->start &&
 			    at->address < scan->function->end)
-				result = note_call(scan, at, slot->symbol, trace, err);
+				result = note_call(scan, at, slot->symbol, trace);
 			trace->clause = 0;
 		}
 		/* A compiler knows what its own functions leave alone. */
@@ -227,7 +225,7 @@ static int read_block(struct scan *scan, uint32_t block, int final, struct trace
 	return result;
 }
 
-static int read_blocks(struct scan *scan, struct mal_error *err)
+static int read_blocks(struct scan *scan)
 {
 	const struct mal_flow_graph *graph = &scan->graph;
 	struct trace trace;
@@ -241,13 +239,13 @@ static int read_blocks(struct scan *scan, struct mal_error *err)
 
 			if (!scan->traces[graph->order[i]].reached)
 				continue;
-			read_block(scan, graph->order[i], 0, &trace, err);
+			read_block(scan, graph->order[i], 0, &trace);
 			for (uint32_t j = 0; j < block->next_count; j++)
 				changed |= meet(&scan->traces[block->next[j]], &trace);
 		}
 	}
 	for (uint32_t i = 0; i < graph->order_count; i++)
-		if (read_block(scan, graph->order[i], 1, &trace, err) < 0)
+		if (read_block(scan, graph->order[i], 1, &trace) < 0)
 			return -1;
 	return 0;
 }
@@ -259,18 +257,17 @@ static void close_scan(struct scan *scan)
 	scan->traces = NULL;
 }
 
-static int read_function(struct scan *scan, const struct mal_function *function,
-			 struct mal_error *err)
+static int read_function(struct scan *scan, const struct mal_function *function)
 {
 	close_scan(scan);
 	scan->function = function;
 	if (mal_flow_build(scan->image, function->start, &scan->graph) < 0)
-		return mal_fail(err, "out of memory");
+		return mal_fail(scan->err, "out of memory");
 	/* Its regions stay unknown, and bound. */
 	if (scan->graph.trouble)
 		return 0;
 	scan->traces = calloc((size_t)scan->graph.block_count + 1, sizeof(*scan->traces));
-	return scan->traces ? read_blocks(scan, err) : mal_fail(err, "out of memory");
+	return scan->traces ? read_blocks(scan) : mal_fail(scan->err, "out of memory");
 }
 
 /* Whether a call, or a jump, that starts a region may begin at CODE: 8 bytes at ADDRESS. */
@@ -299,8 +296,7 @@ static bool is_linkage(const struct mal_image *image, const struct mal_function 
 	       code[1] == 0x35;
 }
 
-static int search_segment(struct scan *scan, const struct mal_image_segment *segment,
-			  struct mal_error *err)
+static int search_segment(struct scan *scan, const struct mal_image_segment *segment)
 {
 	const struct mal_image *image = scan->image;
 	const uint8_t *bytes = image->bytes + segment->offset;
@@ -317,7 +313,7 @@ static int search_segment(struct scan *scan, const struct mal_image_segment *seg
 			continue;
 		if (is_linkage(image, function))
 			continue;
-		if (function != scan->function && read_function(scan, function, err) < 0)
+		if (function != scan->function && read_function(scan, function) < 0)
 			return -1;
 		/* By an exception, or by a way that is not seen; a stub is no call. */
 		if (scan->graph.trouble || (mal_flow_find(&scan->graph, address) < 0 &&
@@ -331,12 +327,12 @@ int mal_find_regions(struct mal_program *program, struct mal_region_functions *r
 		     struct mal_error *err)
 {
 	const struct mal_image *image = program->image;
-	struct scan scan = {.image = image, .regions = regions};
+	struct scan scan = {.image = image, .regions = regions, .err = err};
 	int result = 0;
 
 	for (size_t i = 0; i < image->segment_count && result == 0; i++)
 		if (image->segments[i].executable)
-			result = search_segment(&scan, &image->segments[i], err);
+			result = search_segment(&scan, &image->segments[i]);
 	close_scan(&scan);
 	mal_sort_by_address(regions->list, regions->count, sizeof(*regions->list));
 	return result;
