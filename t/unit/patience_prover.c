@@ -49,10 +49,14 @@ bool mal_reader_open(struct mal_reader_share share, uint64_t *stamp, const char 
 	return true;
 }
 
-bool mal_reader_hold(const struct mal_object *object, bool first, void **handle)
+bool mal_loaded_hold(const struct mal_loaded *loaded, size_t index, void **handle)
 {
 	*handle = NULL;
 	return true;
+}
+
+void mal_loaded_let_go(void *handle)
+{
 }
 
 bool mal_reader_is_free(void)

@@ -95,6 +95,26 @@ void mal_loaded_read(struct mal_loaded *loaded)
 	dl_iterate_phdr(list_all, loaded);
 }
 
+bool mal_loaded_hold(const struct mal_loaded *loaded, size_t index, void **handle)
+{
+	const struct mal_object *object = &loaded->objects[index];
+	bool first = loaded->first[index];
+	struct link_map *map;
+
+	*handle = first ? NULL : dlopen(object->path, RTLD_LAZY | RTLD_NOLOAD);
+	if (first ||
+	    (*handle && dlinfo(*handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_addr == object->base))
+		return true;
+	mal_loaded_let_go(*handle);
+	return false;
+}
+
+void mal_loaded_let_go(void *handle)
+{
+	if (handle)
+		dlclose(handle);
+}
+
 bool mal_loaded_tells(const struct mal_loaded *loaded, void *handle, const char *symbol)
 {
 	void *function = dlsym(RTLD_DEFAULT, symbol);

@@ -21,6 +21,13 @@ struct mal_loaded {
 void mal_loaded_read(struct mal_loaded *loaded);
 
 /*
+ * Where object INDEX may be unloaded by another thread, hold it: let *HANDLE go then. Returns false
+ * if it is gone.
+ */
+bool mal_loaded_hold(const struct mal_loaded *loaded, size_t index, void **handle);
+void mal_loaded_let_go(void *handle);
+
+/*
  * Whether the function SYMBOL is in an object that tells, or in none of the program's. It is looked
  * for in the global scope, then as the object HANDLE of dlopen() finds it (NULL: no more).
  */

@@ -79,30 +79,6 @@ static bool load_prover(void)
 	return prover.inspect;
 }
 
-bool mal_reader_hold(const struct mal_object *object, bool first, void **handle)
-{
-	struct link_map *map;
-
-	*handle = first ? NULL : dlopen(object->path, RTLD_LAZY | RTLD_NOLOAD);
-	if (first ||
-	    (*handle && dlinfo(*handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_addr == object->base))
-		return true;
-	if (*handle)
-		dlclose(*handle);
-	return false;
-}
-
-static bool hold(size_t index, void **handle)
-{
-	return mal_reader_hold(&reader.loaded.objects[index], reader.loaded.first[index], handle);
-}
-
-static void let_go(void *handle)
-{
-	if (handle)
-		dlclose(handle);
-}
-
 /* Held for no longer than each answer takes: what the program unloads shall be gone. */
 static bool observes_team(const char *symbol, void *data)
 {
@@ -110,10 +86,10 @@ static bool observes_team(const char *symbol, void *data)
 	void *handle;
 	bool told;
 
-	if (!hold(job->index, &handle))
+	if (!mal_loaded_hold(&reader.loaded, job->index, &handle))
 		return true;
 	told = mal_loaded_tells(&reader.loaded, handle, symbol);
-	let_go(handle);
+	mal_loaded_let_go(handle);
 	return told;
 }
 
@@ -145,10 +121,10 @@ static bool is_what_runs(size_t index, const uint8_t *bytes, size_t size)
 	void *handle;
 	bool same;
 
-	if (!hold(index, &handle))
+	if (!mal_loaded_hold(&reader.loaded, index, &handle))
 		return false;
 	same = mal_identity_is_of(&reader.loaded.objects[index], bytes, size);
-	let_go(handle);
+	mal_loaded_let_go(handle);
 	return same;
 }
 

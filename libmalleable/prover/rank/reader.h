@@ -55,9 +55,3 @@ void mal_reader_clear(void);
 
 /* The program waits for it no longer. */
 void mal_reader_give_way(void);
-
-/*
- * Where an object may be unloaded by another thread, hold it: *HANDLE is to be closed unless it is
- * NULL. Returns false if it is gone.
- */
-bool mal_reader_hold(const struct mal_object *object, bool first, void **handle);

@@ -99,7 +99,7 @@ static void look_at(size_t index)
 		return;
 	if (!object && object_count == 2 * MAL_LOADED)
 		return;
-	if (!mal_reader_hold(from, loaded.first[index], &handle))
+	if (!mal_loaded_hold(&loaded, index, &handle))
 		return;
 	mal_identity_read(from, &identity);
 	if (!object || memcmp(&identity, &object->identity, sizeof(identity)) != 0 ||
@@ -115,8 +115,7 @@ static void look_at(size_t index)
 	object->first = loaded.first[index];
 	object->file = from->path;
 	object->present = true;
-	if (handle)
-		dlclose(handle);
+	mal_loaded_let_go(handle);
 }
 
 static void forget_absent(void)
@@ -156,7 +155,7 @@ static void take(struct object *object, struct mal_reader_job *job)
 {
 	void *handle;
 
-	if (!mal_reader_hold(&loaded.objects[object->index], object->first, &handle))
+	if (!mal_loaded_hold(&loaded, object->index, &handle))
 		return;
 	if (answers_hold(&job->verdicts, handle)) {
 		mal_verdicts_free(&object->verdicts);
@@ -167,8 +166,7 @@ static void take(struct object *object, struct mal_reader_job *job)
 		/* Its reader may go on, and the object come again. */
 		atomic_store(&job->done, false);
 	}
-	if (handle)
-		dlclose(handle);
+	mal_loaded_let_go(handle);
 }
 
 /* What our own reader has found. */
@@ -198,12 +196,10 @@ static void take_kept(void)
 	for (size_t i = 0; i < object_count; i++) {
 		void *handle;
 
-		if (!objects[i].unread ||
-		    !mal_reader_hold(&loaded.objects[objects[i].index], objects[i].first, &handle))
+		if (!objects[i].unread || !mal_loaded_hold(&loaded, objects[i].index, &handle))
 			continue;
 		load_verdicts(&objects[i], handle);
-		if (handle)
-			dlclose(handle);
+		mal_loaded_let_go(handle);
 	}
 }
 
