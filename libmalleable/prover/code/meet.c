@@ -88,7 +88,7 @@ static bool begins_share(struct mal_values *values, mal_value value, mal_value s
 }
 
 /* A value that the loop changes by the same each time; from the next pass on it is known. */
-static bool note_step(struct meeting *meeting, uint64_t key, mal_value first, mal_value step,
+static void note_step(struct meeting *meeting, uint64_t key, mal_value first, mal_value step,
 		      mal_value *result)
 {
 	struct mal_analysis *analysis = meeting->analysis;
@@ -97,14 +97,13 @@ static bool note_step(struct meeting *meeting, uint64_t key, mal_value first, ma
 	for (uint32_t i = 0; i < analysis->seed_count; i++)
 		if (analysis->seeds[i].key == key && analysis->seeds[i].first == first &&
 		    analysis->seeds[i].step == step)
-			return 1;
+			return;
 	if (analysis->seed_count == MAL_SEEDS) {
 		analysis->values.full = 1;
-		return 1;
+		return;
 	}
 	analysis->seeds[analysis->seed_count++] = (struct mal_seed){key, first, step};
 	analysis->restart = 1;
-	return 1;
 }
 
 /* Whether all that a loop steps goes through its iterations at one pace, in one direction. */
@@ -159,7 +158,8 @@ static bool is_stepped(struct meeting *meeting, uint64_t key, mal_value a, mal_v
 		*result = mal_tells(values, differs);
 		return step != mal_number(values, 0);
 	}
-	return note_step(meeting, key, a, step, result);
+	note_step(meeting, key, a, step, result);
+	return 1;
 }
 
 static bool steps_by_number(const struct mal_values *values, const struct mal_node *next,

@@ -137,6 +137,7 @@ static mal_value make(struct mal_values *values, enum mal_kind kind, int64_t key
 				     MAL_ROUNDS | MAL_CHOICE | MAL_RECURS | MAL_MUST | MAL_FOLDED |
 				     MAL_LEFT | MAL_TURN | MAL_HISTORY;
 	const mal_value parts[] = {a, b, c};
+	const size_t count = kind == MAL_SELECT ? 3 : 2;
 	struct mal_node node = {.kind = (uint8_t)kind,
 				.flags = MAL_EXACT,
 				.size = 1,
@@ -146,7 +147,7 @@ static mal_value make(struct mal_values *values, enum mal_kind kind, int64_t key
 				.c = c};
 	uint32_t all = MAL_EXACT;
 
-	for (size_t i = 0; i < (kind == MAL_SELECT ? 3 : 2); i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct mal_node *part = mal_node(values, parts[i]);
 
 		if (part->class == MAL_UNKNOWN)
@@ -164,8 +165,7 @@ static mal_value make(struct mal_values *values, enum mal_kind kind, int64_t key
 				       ? a
 			       : kind == MAL_ADD || kind == MAL_MULTIPLY
 				       ? mal_spread(values, parts, 2, key_of(&node))
-				       : mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2,
-						  key_of(&node));
+				       : mal_blur(values, parts, count, key_of(&node));
 		if (part->class > node.class)
 			node.class = part->class;
 		node.size = (uint16_t)(node.size + part->size);
@@ -182,7 +182,7 @@ static mal_value make(struct mal_values *values, enum mal_kind kind, int64_t key
 	if (kind == MAL_ADD && node.class)
 		node.flags &= ~(uint32_t)MAL_COUNTED;
 	if (node.size > SIZE)
-		return mal_blur(values, parts, kind == MAL_SELECT ? 3 : 2, key_of(&node));
+		return mal_blur(values, parts, count, key_of(&node));
 	/* The next one of a chunk's steps. */
 	if (kind == MAL_ADD &&
 	    ((mal_node(values, a)->kind == MAL_STEP && mal_node(values, a)->b == b) ||
@@ -208,15 +208,8 @@ mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b)
 {
 	const struct mal_node *left = mal_node(values, a), *right = mal_node(values, b);
 
-	if (left->kind == MAL_NUMBER) {
-		const struct mal_node *swap = left;
-		mal_value other = a;
-
-		left = right;
-		right = swap;
-		a = b;
-		b = other;
-	}
+	if (left->kind == MAL_NUMBER && right->kind != MAL_NUMBER)
+		return mal_plus(values, b, a);
 	if (right->kind == MAL_NUMBER) {
 		if (right->key == 0)
 			return a;
@@ -234,10 +227,7 @@ mal_value mal_plus(struct mal_values *values, mal_value a, mal_value b)
 	} else if (right->kind == MAL_ADD && mal_node(values, right->b)->kind == MAL_NUMBER) {
 		return mal_plus(values, mal_plus(values, a, right->a), right->b);
 	} else if (a > b) {
-		mal_value other = a;
-
-		a = b;
-		b = other;
+		return mal_make(values, MAL_ADD, 0, b, a, 0);
 	}
 	return mal_make(values, MAL_ADD, 0, a, b, 0);
 }

@@ -357,14 +357,10 @@ bool mal_is_bound(struct mal_values *values, mal_value value)
 	if (compare->kind != MAL_COMPARE ||
 	    !((compare->a == b && compare->b == c) || (compare->a == c && compare->b == b)))
 		return 0;
-	if (mal_node(values, b)->class != MAL_CLEAN) {
-		mal_value other = b;
-
-		b = c;
-		c = other;
-	}
-	return mal_node(values, b)->class == MAL_CLEAN &&
-	       mal_shape_of(values, c)->shape >= MAL_SHAPE_BLOCK;
+	if (mal_node(values, b)->class == MAL_CLEAN)
+		return mal_shape_of(values, c)->shape >= MAL_SHAPE_BLOCK;
+	return mal_node(values, c)->class == MAL_CLEAN &&
+	       mal_shape_of(values, b)->shape >= MAL_SHAPE_BLOCK;
 }
 
 bool mal_is_chunk_step(struct mal_values *values, mal_value a, mal_value b)

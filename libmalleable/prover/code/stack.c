@@ -114,6 +114,7 @@ mal_value mal_load_slot(struct mal_analysis *analysis, int64_t offset, uint32_t 
 	uint32_t at = mal_slot_at(state, offset);
 	mal_value parts[16];
 	size_t count = 0;
+	bool same = true;
 
 	if (at < state->slot_count && state->slots[at].offset == offset &&
 	    (state->slots[at].bytes == bytes ||
@@ -134,10 +135,8 @@ mal_value mal_load_slot(struct mal_analysis *analysis, int64_t offset, uint32_t 
 	if (count == 0)
 		return mal_fresh(analysis, 1, MAL_ROUNDS);
 	for (size_t i = 1; i < count; i++)
-		if (parts[i] != parts[0])
-			return mal_blur(&analysis->values, parts, count,
-					analysis->at->address * 8 + 2);
-	return bytes > 8 && mal_node(&analysis->values, parts[0])->kind == MAL_NUMBER &&
+		same &= parts[i] == parts[0];
+	return same && bytes > 8 && mal_node(&analysis->values, parts[0])->kind == MAL_NUMBER &&
 			       count * 8 == bytes
 		       ? parts[0]
 		       : mal_blur(&analysis->values, parts, count, analysis->at->address * 8 + 2);
