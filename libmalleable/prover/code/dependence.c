@@ -185,11 +185,10 @@ static int find_loops(struct mal_analysis *analysis, const uint8_t *set)
 		for (uint32_t i = 0; i < graph->block_count; i++) {
 			int header = 0;
 
-			for (uint32_t j = 0; loop[i] == number && j < graph->blocks[i].before_count;
-			     j++)
-				header |= loop[graph->blocks[i].before[j]] != number;
 			if (loop[i] != number)
 				continue;
+			for (uint32_t j = 0; j < graph->blocks[i].before_count; j++)
+				header |= loop[graph->blocks[i].before[j]] != number;
 			analysis->facts[i].leaves = 0;
 			for (uint32_t j = 0; j < graph->blocks[i].next_count; j++)
 				analysis->facts[i].leaves |=

@@ -7,18 +7,22 @@
 
 #include "libmalleable/prover/code/find.h"
 
+static const struct mal_image_segment *segment_of(const struct mal_image *image, uint64_t address)
+{
+	for (size_t i = 0; i < image->segment_count; i++)
+		if (address >= image->segments[i].address &&
+		    address - image->segments[i].address < image->segments[i].size)
+			return &image->segments[i];
+	return NULL;
+}
+
 const uint8_t *mal_image_at(const struct mal_image *image, uint64_t address, uint64_t *left)
 {
-	for (size_t i = 0; i < image->segment_count; i++) {
-		const struct mal_image_segment *segment = &image->segments[i];
+	const struct mal_image_segment *segment = segment_of(image, address);
+	uint64_t behind = segment ? address - segment->address : 0;
 
-		if (address >= segment->address && address - segment->address < segment->stored) {
-			*left = segment->stored - (address - segment->address);
-			return image->bytes + segment->offset + (address - segment->address);
-		}
-	}
-	*left = 0;
-	return NULL;
+	*left = segment && behind < segment->stored ? segment->stored - behind : 0;
+	return *left ? image->bytes + segment->offset + behind : NULL;
 }
 
 bool mal_image_copy(const struct mal_image *image, uint64_t address, void *to, size_t size)
@@ -65,15 +69,6 @@ uint64_t mal_cursor_leb(struct mal_cursor *cursor)
 	}
 	cursor->failed = 1;
 	return 0;
-}
-
-static const struct mal_image_segment *segment_of(const struct mal_image *image, uint64_t address)
-{
-	for (size_t i = 0; i < image->segment_count; i++)
-		if (address >= image->segments[i].address &&
-		    address - image->segments[i].address < image->segments[i].size)
-			return &image->segments[i];
-	return NULL;
 }
 
 bool mal_image_executable(const struct mal_image *image, uint64_t address)

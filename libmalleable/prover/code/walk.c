@@ -216,14 +216,13 @@ static bool ends_program(const struct mal_image *image, const struct mal_instruc
 	return slot && mal_slot_external(slot)->kind == MAL_EXTERNAL_END;
 }
 
-/* Whether the flow goes on behind INSTRUCTION, the last one; its targets are noted. */
-static int follow(struct walk *walk, int *goes_on)
+/* Whether the flow goes on behind the last instruction; its targets are noted. -1: no memory. */
+static int follow(struct walk *walk)
 {
 	struct mal_instruction *last =
 		&walk->graph->instructions[walk->graph->instruction_count - 1];
 	const struct mal_function *function;
 
-	*goes_on = 0;
 	switch (last->flow) {
 	case MAL_FLOW_RETURN:
 	case MAL_FLOW_STOP: return 0;
@@ -254,15 +253,14 @@ static int follow(struct walk *walk, int *goes_on)
 		break;
 	default: break;
 	}
-	*goes_on = 1;
-	return 0;
+	return 1;
 }
 
 static int walk_from(struct walk *walk, uint64_t address)
 {
 	int goes_on = 1;
 
-	while (goes_on && !walk->graph->trouble && !*entry_of(walk, address)) {
+	while (goes_on > 0 && !walk->graph->trouble && !*entry_of(walk, address)) {
 		struct mal_instruction instruction;
 
 		if (!mal_decode(walk->image, address, &instruction)) {
@@ -273,32 +271,26 @@ static int walk_from(struct walk *walk, uint64_t address)
 			walk->graph->trouble = "too large";
 			return 0;
 		}
-		if (append(walk, &instruction) < 0 || follow(walk, &goes_on) < 0)
-			return -1;
+		goes_on = append(walk, &instruction) < 0 ? -1 : follow(walk);
 		address += instruction.length;
 	}
-	return 0;
-}
-
-static int walk_all(struct walk *walk)
-{
-	push(walk, walk->graph->entry);
-	while (walk->work_count && !walk->graph->trouble)
-		if (walk_from(walk, walk->work[--walk->work_count]) < 0)
-			return -1;
-	return 0;
+	return goes_on < 0 ? -1 : 0;
 }
 
 int mal_flow_build(const struct mal_image *image, uint64_t entry, struct mal_flow_graph *graph)
 {
 	struct walk walk = {.image = image, .graph = graph};
-	int result = -1;
+	int result;
 
 	memset(graph, 0, sizeof(*graph));
 	graph->entry = entry;
 	walk.hash = calloc(HASH, sizeof(*walk.hash));
-	if (walk.hash && walk_all(&walk) == 0)
-		result = graph->trouble ? 0 : flow_cut(graph, walk.ways, walk.way_count);
+	push(&walk, entry);
+	result = walk.hash ? 0 : -1;
+	while (walk.work_count && !graph->trouble && result == 0)
+		result = walk_from(&walk, walk.work[--walk.work_count]);
+	if (result == 0 && !graph->trouble)
+		result = flow_cut(graph, walk.ways, walk.way_count);
 	free(walk.ways);
 	free(walk.hash);
 	if (result < 0)
