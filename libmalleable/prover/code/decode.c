@@ -287,19 +287,14 @@ static bool is_system(const ZydisDecodedInstruction *from)
 	}
 }
 
-/* Zydis tells that of masks of AVX-512 alone. */
-static bool keeps_what_is_masked(const ZydisDecodedInstruction *from)
-{
-	return from->mnemonic == ZYDIS_MNEMONIC_VMASKMOVPS ||
-	       from->mnemonic == ZYDIS_MNEMONIC_VMASKMOVPD ||
-	       from->mnemonic == ZYDIS_MNEMONIC_VPMASKMOVD ||
-	       from->mnemonic == ZYDIS_MNEMONIC_VPMASKMOVQ;
-}
-
-/* Nor of what replaces a part of a vector. */
+/* Zydis tells that of masks of AVX-512 alone, and not of what replaces a part of a vector. */
 static bool keeps_a_part(const struct mal_instruction *at)
 {
 	switch (at->mnemonic) {
+	case ZYDIS_MNEMONIC_VMASKMOVPS:
+	case ZYDIS_MNEMONIC_VMASKMOVPD:
+	case ZYDIS_MNEMONIC_VPMASKMOVD:
+	case ZYDIS_MNEMONIC_VPMASKMOVQ: return at->operands[0].kind == MAL_OPERAND_MEMORY;
 	case ZYDIS_MNEMONIC_MOVHPD:
 	case ZYDIS_MNEMONIC_MOVHPS:
 	case ZYDIS_MNEMONIC_MOVLPD:
@@ -329,7 +324,7 @@ static void take_operands(const ZydisDecodedInstruction *from, const ZydisDecode
 }
 
 /* What of its first operands stays, or goes, otherwise than Zydis tells. */
-static void correct_parts(const ZydisDecodedInstruction *from, struct mal_instruction *to)
+static void correct_parts(struct mal_instruction *to)
 {
 	struct mal_operand *first = &to->operands[0], *second = first + 1, *third = first + 2;
 
@@ -341,11 +336,9 @@ static void correct_parts(const ZydisDecodedInstruction *from, struct mal_instru
 		else
 			to->action = MAL_ACTION_ANY;
 	}
-	if (first->kind == MAL_OPERAND_MEMORY && keeps_what_is_masked(from))
-		first->read = 1;
 	if (keeps_a_part(to)) {
 		first->read = 1;
-		to->reads |= MAL_BIT(first->reg);
+		to->reads |= first->kind == MAL_OPERAND_REGISTER ? MAL_BIT(first->reg) : 0;
 	}
 	if (to->action == MAL_ACTION_CONVERT) {
 		const struct mal_operand *what = &first[to->operand_count - 1];
@@ -394,7 +387,7 @@ bool mal_decode(const struct mal_image *image, uint64_t address, struct mal_inst
 		to->action = MAL_ACTION_STRING;
 	to->repeat = (from.attributes & repeats) != 0;
 	take_operands(&from, operands, to);
-	correct_parts(&from, to);
+	correct_parts(to);
 	take_flags(from.cpu_flags, to);
 	to->system = to->action == MAL_ACTION_SYSTEM || is_system(&from) ||
 		     has_hidden_memory(&from, operands);
