@@ -217,10 +217,13 @@ static char *read_all(int fd, long deadline, size_t *length, struct mal_error *e
 		got = read(fd, part, sizeof(part));
 		if (got < 0 && errno != EAGAIN && errno != EINTR)
 			break;
-		if (got > 0)
-			used += fwrite(part, 1, (size_t)got, all);
+		if (got > 0) {
+			fwrite(part, 1, (size_t)got, all);
+			used += (size_t)got;
+		}
 	}
-	if (all && fclose(all) == 0 && got == 0 && used)
+	/* Not all of it is there where memory ran out. */
+	if (all && fclose(all) == 0 && got == 0 && used && *length == used)
 		return text;
 	free(text);
 	mal_fail(err, "the controller does not answer");

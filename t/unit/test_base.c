@@ -137,6 +137,32 @@ static void long_answers_come_whole(void **state)
 	end_thread(&controller, thread);
 }
 
+/* Half of what is written is not, as where memory runs out. */
+static bool halves;
+
+size_t __real_fwrite(const void *data, size_t size, size_t count, FILE *file);
+size_t __wrap_fwrite(const void *data, size_t size, size_t count, FILE *file);
+size_t __wrap_fwrite(const void *data, size_t size, size_t count, FILE *file)
+{
+	return __real_fwrite(data, size, halves ? count / 2 : count, file);
+}
+
+static void answers_that_memory_cannot_hold_are_none(void **state)
+{
+	static struct controller controller = {.fd = -1};
+	struct mal_error err;
+	pthread_t thread;
+	size_t length;
+
+	(void)state;
+	thread = start(&controller, "some\nlines\n");
+	halves = true;
+	assert_null(mal_channel_ask(path, "status", 5000, &length, &err));
+	halves = false;
+	assert_string_equal(err.text, "the controller does not answer");
+	end_thread(&controller, thread);
+}
+
 static void no_answer_is_an_error(void **state)
 {
 	static struct controller controller = {.fd = -1};
@@ -766,6 +792,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_is_answered),
 		cmocka_unit_test(long_answers_come_whole),
+		cmocka_unit_test(answers_that_memory_cannot_hold_are_none),
 		cmocka_unit_test(no_answer_is_an_error),
 		cmocka_unit_test(only_ok_is_done),
 		cmocka_unit_test(descriptors_are_passed),
