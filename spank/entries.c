@@ -126,17 +126,19 @@ int balance_entries_lock(unsigned int job, bool create, int timeout_ms, struct m
 bool balance_entry_read(unsigned int job, unsigned int step, struct balance_entry *entry)
 {
 	char path[64], text[ENTRY_MAX], own[MAL_CPUMASK_TEXT], idle[MAL_CPUMASK_TEXT];
+	struct balance_entry found = {.step = step};
 
 	entry_path(job, step, path, sizeof(path));
 	mal_input_text(path, text, sizeof(text));
-	*entry = (struct balance_entry){.step = step};
-	if (sscanf(text, "%3071s %3071s %u %d %63s", own, idle, &entry->pooled, &entry->pid,
-		   entry->socket) != 5 ||
-	    mal_cpumask_parse(own, &entry->own, NULL) < 0)
+	if (sscanf(text, "%3071s %3071s %u %d %63s", own, idle, &found.pooled, &found.pid,
+		   found.socket) != 5 ||
+	    mal_cpumask_parse(own, &found.own, NULL) < 0 ||
+	    (strcmp(idle, NONE) != 0 && mal_cpumask_parse(idle, &found.idle, NULL) < 0))
 		return false;
-	if (strcmp(entry->socket, NONE) == 0)
-		entry->socket[0] = '\0';
-	return strcmp(idle, NONE) == 0 || mal_cpumask_parse(idle, &entry->idle, NULL) == 0;
+	if (strcmp(found.socket, NONE) == 0)
+		found.socket[0] = '\0';
+	*entry = found;
+	return true;
 }
 
 /* Write FORMAT to JOB's file NAME, atomically. */

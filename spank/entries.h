@@ -48,7 +48,7 @@ int balance_entries_set_cgroup(unsigned int job, const struct balance_cgroup *cg
 			       struct mal_error *err);
 bool balance_entries_get_cgroup(unsigned int job, struct balance_cgroup *cgroup);
 
-/* Read STEP's file. False: it has none, or that is invalid. */
+/* Read STEP's file into ENTRY, which stays as it is if there is none, or an invalid one: false. */
 bool balance_entry_read(unsigned int job, unsigned int step, struct balance_entry *entry);
 
 /* Write ENTRY's file, atomically. Returns 0, or -1 with ERR. */

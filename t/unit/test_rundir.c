@@ -196,7 +196,9 @@ static void entries_are_as_written(void **state)
 	assert_false(is_there(MAL_RUN_DIR "/7/5") || is_there(MAL_RUN_DIR "/7/6"));
 	balance_entry_remove(JOB, 3);
 	assert_true(balance_entries_exist(JOB));
+	read = first;
 	assert_false(balance_entry_read(JOB, 3, &read));
+	assert_same(&read, &first);
 	assert_false(balance_entries_tidy(JOB));
 	balance_entry_remove(JOB, 12);
 	assert_false(balance_entries_exist(JOB));
