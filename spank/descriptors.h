@@ -9,15 +9,16 @@
 #include "libmalleable/base/error.h"
 #include "libmalleable/core/launch.h"
 
+/* Where slurmstepd has no room for all that a child left, the last ones are lost. */
 struct balance_descriptors {
 	union {
 		int all[7];
 		struct {
-			int segment;   /* -1: none */
-			int handovers; /* pipe of its launchers' figures (core/handover.h), or -1 */
-			int site;   /* room for the site's report (core/site_report.h), -1: none */
-			int script; /* the pipe of a batch script (core/script.h), -1: none */
+			int segment; /* -1: none */
 			struct mal_launched controller;
+			int script; /* the pipe of a batch script (core/script.h), -1: none */
+			int site;   /* room for the site's report (core/site_report.h), -1: none */
+			int handovers; /* pipe of its launchers' figures (core/handover.h), or -1 */
 		};
 	};
 };

@@ -12,10 +12,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "spank/contained.h"
+#include "spank/descriptors.h"
 
 #define STACK 65536
 
@@ -128,11 +130,48 @@ static void without_callbacks_there_is_no_descriptor(void **state)
 	assert_int_equal(balance_contained_slurmstepd(), getpid());
 }
 
+static struct balance_descriptors kept;
+
+static int leave_all(void *name)
+{
+	(void)name;
+	for (int i = 0; i < 7; i++)
+		kept.all[i] = open("/dev/null", O_RDONLY);
+	_exit(balance_descriptors_leave(&kept, NULL) < 0);
+}
+
+/* Without them a step's end neither waits for the controller nor has its report. */
+static void where_few_fit_those_of_the_controller_do(void **state)
+{
+	struct rlimit before, few;
+	int next;
+
+	(void)state;
+	balance_contained_prepare();
+	assert_int_equal(call(leave_all), 0);
+	next = dup(0);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = (rlim_t)next + 4;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	balance_descriptors_take(&kept);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(kept.segment >= 0 && kept.controller.pidfd >= 0 && kept.controller.life >= 0 &&
+		    kept.controller.report >= 0);
+	assert_true(kept.script < 0 && kept.site < 0 && kept.handovers < 0);
+	for (int i = 0; i < 7; i++)
+		if (kept.all[i] >= 0)
+			close(kept.all[i]);
+	balance_contained_begin();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(descriptors_stay_until_the_step_ends),
 		cmocka_unit_test(without_callbacks_there_is_no_descriptor),
+		cmocka_unit_test(where_few_fit_those_of_the_controller_do),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
