@@ -7,6 +7,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include "libmalleable/prover/code/names.h"
 #include "libmalleable/prover/code/operations.h"
 #include "libmalleable/prover/code/shapes.h"
+#include "t/inspect/programs/share.h"
 
 static void refuses_what_is_no_program(void **state)
 {
@@ -156,11 +158,12 @@ static void knows_names(void **state)
 	assert_int_equal(mal_external("zzz")->kind, MAL_EXTERNAL_OTHER);
 }
 
-/* Three regions of this program. */
+/* Four regions of this program. The last one has vectors, and their rest. */
 void GOMP_parallel(void (*function)(void *), void *data, unsigned int threads, unsigned int flags);
 void first_region(void *data);
 void second_region(void *data);
 void third_region(void *data);
+void fourth_region(void *data);
 
 void first_region(void *data)
 {
@@ -175,6 +178,24 @@ void second_region(void *data)
 void third_region(void *data)
 {
 	*(int *)data = 3;
+}
+
+#ifndef __clang__
+__attribute__((optimize("O3")))
+#endif
+void fourth_region(void *data)
+{
+	int *list = data;
+	SHARE(1000);
+
+	for (int i = low; i < high; i++) {
+		list[i] += i;
+		list[1000 + i] += i;
+		list[2000 + i] += i;
+		list[3000 + i] += i;
+		list[4000 + i] += i;
+		list[5000 + i] += i;
+	}
 }
 
 /* An verdicts that asks for one region first. */
@@ -196,6 +217,30 @@ static void note_one(uint64_t address, void *data)
 		asking.found[asking.count++] = address;
 }
 
+/* Lists until one cannot grow. Behind what one was asked for nothing makes sense. */
+static long until_failure = -1;
+static bool failed;
+#define BEHIND 16384
+
+void *__wrap_realloc(void *memory, size_t size);
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+	size_t before = memory ? malloc_usable_size(memory) : 0;
+	bool fails = until_failure-- == 0;
+	void *more = fails ? NULL : malloc(size + BEHIND);
+
+	failed |= fails;
+	if (!more)
+		return NULL;
+	for (size_t i = 0; i < size + BEHIND; i++)
+		((unsigned char *)more)[i] = i / 8 % 5 ? 0xaa : 0;
+	if (memory)
+		memcpy(more, memory, before < size ? before : size);
+	free(memory);
+	return more;
+}
+
 static struct mal_verdicts inspect_this(const struct mal_verdicts *earlier)
 {
 	struct mal_inspect_options options = {
@@ -210,7 +255,9 @@ static struct mal_verdicts inspect_this(const struct mal_verdicts *earlier)
 	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	assert_ptr_not_equal(bytes, MAP_FAILED);
 	asking.count = 0;
-	assert_int_equal(mal_inspect(bytes, (size_t)status.st_size, &options, &verdicts, &err), 0);
+	failed = false;
+	assert_true(mal_inspect(bytes, (size_t)status.st_size, &options, &verdicts, &err) == 0 ||
+		    failed);
 	munmap(bytes, (size_t)status.st_size);
 	close(fd);
 	return verdicts;
@@ -226,12 +273,12 @@ static void reads_first_what_is_asked_for(void **state)
 	all = inspect_this(NULL);
 	if (all.trouble)
 		skip();
-	assert_int_equal(all.count, 3);
-	assert_int_equal(asking.count, 3);
+	assert_int_equal(all.count, 4);
+	assert_int_equal(asking.count, 4);
 	assert_int_equal(asking.found[2], all.list[2].address);
 	asking.wanted = all.list[2].address;
 	known = inspect_this(NULL);
-	assert_int_equal(asking.count, 3);
+	assert_int_equal(asking.count, 4);
 	assert_int_equal(asking.found[0], asking.wanted);
 	assert_int_equal(asking.found[1], all.list[0].address);
 	assert_int_equal(known.list[2].address, asking.wanted);
@@ -239,8 +286,8 @@ static void reads_first_what_is_asked_for(void **state)
 
 	known = (struct mal_verdicts){.list = &all.list[2], .count = 1};
 	known = inspect_this(&known);
-	assert_int_equal(asking.count, 2);
-	assert_int_equal(known.count, 3);
+	assert_int_equal(asking.count, 3);
+	assert_int_equal(known.count, 4);
 	for (size_t i = 0; i < known.count; i++) {
 		assert_int_equal(known.list[i].address, all.list[i].address);
 		assert_int_equal(known.list[i].free, all.list[i].free);
@@ -250,17 +297,41 @@ static void reads_first_what_is_asked_for(void **state)
 	mal_verdicts_free(&all);
 }
 
+/* What there is no memory for is bound, or the whole file is not known. */
+static void survives_without_memory(void **state)
+{
+	struct mal_verdicts all, less;
+	long number = 0;
+
+	(void)state;
+	asking.wanted = 0;
+	all = inspect_this(NULL);
+	do {
+		until_failure = number++;
+		less = inspect_this(NULL);
+		for (size_t i = 0; i < less.count; i++)
+			assert_true(all.list[i].free || !less.list[i].free);
+		mal_verdicts_free(&less);
+	} while (failed);
+	until_failure = -1;
+	mal_verdicts_free(&all);
+}
+
 int main(int argc, char **argv)
 {
+	static int list[6000];
+
 	(void)argv;
 	if (argc > 1) {
 		GOMP_parallel(first_region, &argc, 1, 0);
 		GOMP_parallel(second_region, &argc, 1, 0);
 		GOMP_parallel(third_region, &argc, 1, 0);
+		GOMP_parallel(fourth_region, list, 1, 0);
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refuses_what_is_no_program),
 		cmocka_unit_test(reads_first_what_is_asked_for),
+		cmocka_unit_test(survives_without_memory),
 		cmocka_unit_test(binds_all_on_other_machines),
 		cmocka_unit_test(checks_headers),
 		cmocka_unit_test(adds_values),

@@ -604,7 +604,7 @@ static int check_way(struct rests *rests, uint32_t way)
 	memcpy(rests->first, rests->list, rests->count * sizeof(*rests->first));
 	for (uint32_t turn = 0; turn < TURNS && !rests->failed; turn++) {
 		go_through(rests, turn);
-		for (uint32_t i = 0; !turn && i < rests->first_count; i++) {
+		for (uint32_t i = 0; !turn && i < rests->count && i < rests->first_count; i++) {
 			rests->list[i].stride =
 				rests->list[i].address.number - rests->first[i].address.number;
 			rests->first[i] = rests->list[i];
