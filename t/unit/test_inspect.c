@@ -7,6 +7,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -241,11 +242,11 @@ void *__wrap_realloc(void *memory, size_t size)
 	return more;
 }
 
-static struct mal_verdicts inspect_this(const struct mal_verdicts *earlier)
+static struct mal_verdicts inspect_file(const char *path, const struct mal_verdicts *earlier)
 {
 	struct mal_inspect_options options = {
 		.next = next_one, .found = note_one, .earlier = earlier};
-	int fd = open("/proc/self/exe", O_RDONLY);
+	int fd = open(path, O_RDONLY);
 	struct mal_verdicts verdicts;
 	struct mal_error err;
 	struct stat status;
@@ -261,6 +262,11 @@ static struct mal_verdicts inspect_this(const struct mal_verdicts *earlier)
 	munmap(bytes, (size_t)status.st_size);
 	close(fd);
 	return verdicts;
+}
+
+static struct mal_verdicts inspect_this(const struct mal_verdicts *earlier)
+{
+	return inspect_file("/proc/self/exe", earlier);
 }
 
 /* All by address but the one that is asked for; one that is known is not read again. */
@@ -294,6 +300,36 @@ static void reads_first_what_is_asked_for(void **state)
 		assert_string_equal(known.list[i].name, all.list[i].name);
 	}
 	mal_verdicts_free(&known);
+	mal_verdicts_free(&all);
+}
+
+/* What was found out at an earlier start about functions behind pointers is not taken for less. */
+static void reads_on_what_calls_through_pointers(void **state)
+{
+	struct mal_verdicts all, known;
+	char path[PATH_MAX + 16] = "";
+
+	(void)state;
+	assert_true(readlink("/proc/self/exe", path, PATH_MAX) > 0);
+	strcpy(strrchr(path, '/'), "/pointers");
+	asking.wanted = 0;
+	all = inspect_file(path, NULL);
+	if (all.trouble)
+		skip();
+	assert_int_equal(all.count, 2);
+	for (size_t earlier = 0; earlier < all.count; earlier++) {
+		known = (struct mal_verdicts){.list = &all.list[earlier], .count = 1};
+		known = inspect_file(path, &known);
+		assert_int_equal(known.count, 2);
+		assert_int_equal(known.indirect_observes, all.indirect_observes);
+		for (size_t i = 0; i < known.count; i++) {
+			assert_true(all.list[i].free && all.list[i].sums);
+			assert_true(known.list[i].free);
+			assert_non_null(known.list[i].sums);
+			assert_string_equal(known.list[i].sums, all.list[i].sums);
+		}
+		mal_verdicts_free(&known);
+	}
 	mal_verdicts_free(&all);
 }
 
@@ -331,6 +367,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refuses_what_is_no_program),
 		cmocka_unit_test(reads_first_what_is_asked_for),
+		cmocka_unit_test(reads_on_what_calls_through_pointers),
 		cmocka_unit_test(survives_without_memory),
 		cmocka_unit_test(binds_all_on_other_machines),
 		cmocka_unit_test(checks_headers),

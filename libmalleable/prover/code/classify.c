@@ -131,9 +131,9 @@ static int take(struct mal_program *program, size_t index, const struct mal_verd
 	struct mal_verdict *verdict = &program->verdicts->list[index];
 
 	*verdict = *earlier;
-	/* It was found out then that no function whose address is taken can tell. */
+	/* What functions whose address is taken do is of the others, too. */
 	if (verdict->indirect)
-		program->indirect_observes = 1;
+		mal_indirect_observes(program);
 	verdict->name = verdict->reason = verdict->alone = verdict->sums = NULL;
 	return name(program, verdict) < 0 || copy(earlier->reason, &verdict->reason) < 0 ||
 			       copy(earlier->alone, &verdict->alone) < 0 ||

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Count the number up with each change of the prover that makes verdicts stricter. */
-#define FORMAT "malleable verdicts 8 " PACKAGE_VERSION
+#define FORMAT "malleable verdicts 9 " PACKAGE_VERSION
 enum { FILES = 1024, FILE_SIZE = 256 << 10 };
 /* The writer of a file that is this old and not complete has died. */
 #define ABANDONED_S 60
